@@ -7,4 +7,5 @@
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 pub mod codec;
+mod guard;
 pub mod pager;

@@ -1,0 +1,253 @@
+//! The edits that the pager needs, and the one function that makes them. Each says why it is there
+//! and asserts that its anchor stands in the amalgamation exactly once: a silent miss would be a
+//! database that looks right and is not. docs/upgrading-engine.md tells how to carry them over.
+
+struct Edit {
+    /// What breaks without it.
+    why: &'static str,
+    anchor: &'static str,
+    replacement: &'static str,
+}
+
+/// Where `anchor` stands; panics unless that is one place.
+pub(crate) fn only_place(text: &str, anchor: &str, why: &str) -> usize {
+    let mut places = text.match_indices(anchor);
+    let (place, _) = places.next().unwrap_or_else(|| panic!("anchor not found, needed for: {why}\n{anchor}"));
+    assert!(places.next().is_none(), "anchor stands more than once, needed for: {why}\n{anchor}");
+    place
+}
+
+pub(crate) fn apply(text: &str) -> String {
+    let mut text = text.to_owned();
+    for edit in EDITS {
+        let place = only_place(&text, edit.anchor, edit.why);
+        text.replace_range(place..place + edit.anchor.len(), edit.replacement);
+    }
+    text
+}
+
+const EDITS: &[Edit] = &[
+    Edit {
+        why: "the bridge's functions are used by the pager, which stands before them",
+        anchor: "/*\n** A macro used for invoking the codec if there is one\n*/\n",
+        replacement: r"
+static int sealiteCodecError(Pager*, Pgno);
+static int sealiteProveKey(Pager*);
+static char *sealiteJournalPlain(Pager*, char*, Pgno);
+static u32 sealiteChangeCounter(Pager*);
+",
+    },
+    Edit {
+        why: "a page that cannot be decrypted is NOTADB or CORRUPT, not NOMEM",
+        anchor: "    if( P->xCodec && P->xCodec(P->pCodec,D,N,X)==0 ){ E; }\n",
+        replacement: "    if( P->xCodec && P->xCodec(P->pCodec,D,N,X)==0 ){ E; rc = sealiteCodecError(P,N); }\n",
+    },
+    Edit {
+        why: "the codec must know a short read (it leaves the page as it is), and must not hide a failed one",
+        anchor: r"    rc = sqlite3OsRead(pPager->fd, pPg->pData, pPager->pageSize, iOffset);
+    if( rc==SQLITE_IOERR_SHORT_READ ){
+      rc = SQLITE_OK;
+    }
+  }
+
+  if( pPg->pgno==1 ){
+    if( rc ){
+",
+        replacement: r"    rc = sqlite3OsRead(pPager->fd, pPg->pData, pPager->pageSize, iOffset);
+    if( rc==SQLITE_IOERR_SHORT_READ ){
+      rc = SQLITE_OK;
+      bShort = 1;
+    }
+  }
+
+  if( pPg->pgno==1 ){
+    if( rc ){
+",
+    },
+    Edit {
+        why: "declares the mark for a short read",
+        anchor: r"static int readDbPage(PgHdr *pPg){
+  Pager *pPager = pPg->pPager; /* Pager object associated with page pPg */
+  int rc = SQLITE_OK;          /* Return code */
+",
+        replacement: r"static int readDbPage(PgHdr *pPg){
+  Pager *pPager = pPg->pPager; /* Pager object associated with page pPg */
+  int rc = SQLITE_OK;          /* Return code */
+  int bShort = 0;              /* True if the file ends within the page */
+",
+    },
+    Edit {
+        why: "as two above: decrypt whole pages that were read",
+        anchor: r"  CODEC1(pPager, pPg->pData, pPg->pgno, 3, rc = SQLITE_NOMEM_BKPT);
+
+  PAGER_INCR(sqlite3_pager_readdb_count);
+",
+        replacement: r"  if( rc==SQLITE_OK && !bShort ){
+    CODEC1(pPager, pPg->pData, pPg->pgno, 3, rc = SQLITE_NOMEM_BKPT);
+  }
+
+  PAGER_INCR(sqlite3_pager_readdb_count);
+",
+    },
+    Edit {
+        why: "the record checksum is over the plain page, as in the files of the replaced package",
+        anchor: "  cksum = pager_cksum(pPager, (u8*)pData2);\n\n  /* Even if an IO or diskfull error occurs",
+        replacement: "  cksum = pager_cksum(pPager, (u8*)pPg->pData);\n\n  /* Even if an IO or diskfull error occurs",
+    },
+    Edit {
+        why: "playback keeps the stored image and a decrypted one",
+        anchor: "  char *aData;                  /* Temporary storage for the page */\n  sqlite3_file *jfd;",
+        replacement: r"  char *aData;                  /* The page as stored in the journal */
+  char *aPlain;                 /* The page in clear */
+  sqlite3_file *jfd;",
+    },
+    Edit {
+        why: "checks the checksum over the plain page, accepts one over the stored page (SQLCipher's own journals), and takes a record that cannot be decrypted for the torn end",
+        anchor: r"  if( isMainJrnl ){
+    rc = read32bits(jfd, (*pOffset)-4, &cksum);
+    if( rc ) return rc;
+    if( !isSavepnt && pager_cksum(pPager, (u8*)aData)!=cksum ){
+      return SQLITE_DONE;
+    }
+  }
+",
+        replacement: r"  aPlain = jrnlEnc ? sealiteJournalPlain(pPager, aData, pgno) : aData;
+  if( aPlain==0 ){
+    return isSavepnt ? SQLITE_CORRUPT_BKPT : SQLITE_DONE;
+  }
+  if( isMainJrnl ){
+    rc = read32bits(jfd, (*pOffset)-4, &cksum);
+    if( rc ) return rc;
+    if( !isSavepnt && pager_cksum(pPager, (u8*)aPlain)!=cksum
+     && pager_cksum(pPager, (u8*)aData)!=cksum
+    ){
+      return SQLITE_DONE;
+    }
+  }
+",
+    },
+    Edit {
+        why: "the reserve byte is cipher text in the stored image of some schemes",
+        anchor: r"  if( pgno==1 && pPager->nReserve!=((u8*)aData)[20] ){
+    pPager->nReserve = ((u8*)aData)[20];
+",
+        replacement: r"  if( pgno==1 && pPager->nReserve!=((u8*)aPlain)[20] ){
+    pPager->nReserve = ((u8*)aPlain)[20];
+",
+    },
+    Edit {
+        why: "an image from a sub-journal in memory is plain: it goes to the file encrypted, and stays plain here",
+        anchor: r"      CODEC2(pPager, aData, pgno, 7, rc=SQLITE_NOMEM_BKPT, aData);
+      if(rc!=SQLITE_OK){
+        if(pPg) sqlite3PcacheRelease(pPg);
+        return rc;
+      }
+      rc = sqlite3OsWrite(pPager->fd, (u8 *)aData, pPager->pageSize, ofst);
+      CODEC1(pPager, aData, pgno, 3, rc=SQLITE_NOMEM_BKPT);
+    }else
+",
+        replacement: r"      char *aStored;
+      CODEC2(pPager, aData, pgno, 6, rc=SQLITE_NOMEM_BKPT, aStored);
+      if(rc!=SQLITE_OK){
+        if(pPg) sqlite3PcacheRelease(pPg);
+        return rc;
+      }
+      rc = sqlite3OsWrite(pPager->fd, (u8 *)aStored, pPager->pageSize, ofst);
+    }else
+",
+    },
+    Edit {
+        why: "a running backup is given the plain page",
+        anchor: r"      if( jrnlEnc ){
+        CODEC1(pPager, aData, pgno, 3, rc=SQLITE_NOMEM_BKPT);
+        sqlite3BackupUpdate(pPager->pBackup, pgno, (u8*)aData);
+        CODEC2(pPager, aData, pgno, 7, rc=SQLITE_NOMEM_BKPT,aData);
+        if(rc!=SQLITE_OK){
+          if(pPg) sqlite3PcacheRelease(pPg);
+          return rc;
+        }
+      }else
+#endif
+/* END SQLCIPHER */
+      sqlite3BackupUpdate(pPager->pBackup, pgno, (u8*)aData);
+",
+        replacement: r"#endif
+      sqlite3BackupUpdate(pPager->pBackup, pgno, (u8*)aPlain);
+",
+    },
+    Edit {
+        why: "the cache is given the plain page; the file version is that of the stored one",
+        anchor: r"    pData = pPg->pData;
+    memcpy(pData, (u8*)aData, pPager->pageSize);
+    pPager->xReiniter(pPg);
+",
+        replacement: r"    pData = pPg->pData;
+    memcpy(pData, (u8*)aPlain, pPager->pageSize);
+    pPager->xReiniter(pPg);
+",
+    },
+    Edit {
+        why: "as above; the page has been decrypted before",
+        anchor: r"      memcpy(&pPager->dbFileVers, &((u8*)pData)[24],sizeof(pPager->dbFileVers));
+    }
+
+    /* Decode the page just read from disk */
+/* BEGIN SQLCIPHER */
+#if SQLITE_HAS_CODEC
+    if( jrnlEnc ){ CODEC1(pPager, pData, pPg->pgno, 3, rc=SQLITE_NOMEM_BKPT); }
+#endif
+/* END SQLCIPHER */
+",
+        replacement: r"      memcpy(&pPager->dbFileVers, &((u8*)aData)[24],sizeof(pPager->dbFileVers));
+    }
+
+",
+    },
+    Edit {
+        why: "the guard: no journal is synced, played back or deleted before page 1 proved the key",
+        anchor: r"        assert( rc==SQLITE_OK );
+        rc = pagerSyncHotJournal(pPager);
+        if( rc==SQLITE_OK ){
+          rc = pager_playback(pPager, !pPager->tempFile);
+",
+        replacement: r"        assert( rc==SQLITE_OK );
+        rc = sealiteProveKey(pPager);
+        if( rc==SQLITE_OK ){
+          rc = pagerSyncHotJournal(pPager);
+        }
+        if( rc==SQLITE_OK ){
+          rc = pager_playback(pPager, !pPager->tempFile);
+",
+    },
+    Edit {
+        why: "the old change counter is in the plain page, not in the stored bytes",
+        anchor: "  change_counter = sqlite3Get4byte((u8*)pPg->pPager->dbFileVers)+1;\n",
+        replacement: "  change_counter = sealiteChangeCounter(pPg->pPager)+1;\n",
+    },
+    Edit {
+        why: "VACUUM attaches its copy under the codec of the database that is vacuumed",
+        anchor: "  rc = execSqlF(db, pzErrMsg, \"ATTACH %Q AS %s\", zOut, zDbVacuum);\n",
+        replacement: r#"  sealiteVacuumBegins(db, iDb);
+  rc = execSqlF(db, pzErrMsg, "ATTACH %Q AS %s", zOut, zDbVacuum);
+  sealiteVacuumBegins(db, -1);
+"#,
+    },
+    Edit {
+        why: "a rekey to a scheme with fewer reserved bytes must be able to shrink the reserve",
+        anchor: "  nRes = sqlite3BtreeGetRequestedReserve(pMain);\n  if( pOut ){\n",
+        replacement: "  nRes = sealiteVacuumReserve(db, iDb, sqlite3BtreeGetRequestedReserve(pMain));\n  if( pOut ){\n",
+    },
+    Edit {
+        why: "declares what VACUUM uses",
+        anchor: "/*\n** This routine implements the OP_Vacuum opcode of the VDBE.\n*/\n",
+        replacement: r"
+static void sealiteVacuumBegins(sqlite3*, int);
+static int sealiteVacuumReserve(sqlite3*, int, int);
+",
+    },
+    Edit {
+        why: "keys in URI names know no scheme here and are cut at 40 bytes; the bridge answers instead",
+        anchor: "int sqlite3CodecQueryParameters (\n",
+        replacement: "static int sqlcipherUnusedQueryParameters (\n",
+    },
+];
