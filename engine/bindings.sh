@@ -11,7 +11,7 @@ header="$(dirname "$manifest")/sqlcipher/sqlite3.h"
 bindgen "$header" \
   --allowlist-item '(sqlite3|SQLITE|sqlite_|fts5|Fts5|FTS5).*' \
   --blocklist-item 'SQLITE_(STATIC|TRANSIENT)' \
-  --blocklist-function 'sqlite3_.*16.*|sqlite3_v?(m|sn)printf|sqlite3_str_v?appendf|sqlite3_(key|rekey)(_v2)?|sqlite3_activate_see' \
+  --blocklist-function 'sqlite3_.*16.*|sqlite3_v?(m|sn)printf|sqlite3_str_v?appendf|sqlite3_activate_see|sqlite3_(cancel_)?auto_extension' \
   --blocklist-type '.*va_list.*' \
   --blocklist-function 'sqlite3_progress_handler|sqlite3_enable_shared_cache' \
   --rust-edition 2024 --rust-target 1.85 --no-layout-tests --no-doc-comments \

@@ -2097,6 +2097,28 @@ unsafe extern "C" {
             ),
         >,
     ) -> ::std::os::raw::c_int;
+    pub fn sqlite3_key(
+        db: *mut sqlite3,
+        pKey: *const ::std::os::raw::c_void,
+        nKey: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+    pub fn sqlite3_key_v2(
+        db: *mut sqlite3,
+        zDbName: *const ::std::os::raw::c_char,
+        pKey: *const ::std::os::raw::c_void,
+        nKey: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+    pub fn sqlite3_rekey(
+        db: *mut sqlite3,
+        pKey: *const ::std::os::raw::c_void,
+        nKey: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+    pub fn sqlite3_rekey_v2(
+        db: *mut sqlite3,
+        zDbName: *const ::std::os::raw::c_char,
+        pKey: *const ::std::os::raw::c_void,
+        nKey: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
     pub fn sqlite3_sleep(arg1: ::std::os::raw::c_int) -> ::std::os::raw::c_int;
     pub static mut sqlite3_temp_directory: *mut ::std::os::raw::c_char;
     pub static mut sqlite3_data_directory: *mut ::std::os::raw::c_char;
@@ -2191,12 +2213,6 @@ unsafe extern "C" {
     pub fn sqlite3_enable_load_extension(
         db: *mut sqlite3,
         onoff: ::std::os::raw::c_int,
-    ) -> ::std::os::raw::c_int;
-    pub fn sqlite3_auto_extension(
-        xEntryPoint: ::std::option::Option<unsafe extern "C" fn()>,
-    ) -> ::std::os::raw::c_int;
-    pub fn sqlite3_cancel_auto_extension(
-        xEntryPoint: ::std::option::Option<unsafe extern "C" fn()>,
     ) -> ::std::os::raw::c_int;
     pub fn sqlite3_reset_auto_extension();
     pub fn sqlite3_create_module(

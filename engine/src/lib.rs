@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "declares foreign functions")]
 #![expect(non_snake_case, non_camel_case_types, missing_docs, reason = "the names of the C interface")]
 
+use std::ffi::{c_char, c_int};
 use std::mem;
 
 pub use bindings::*;
@@ -19,6 +20,15 @@ pub use error::{Error, ErrorCode, code_to_str};
 )]
 mod bindings;
 mod error;
+
+/// The entry point of an extension; the header declares it without its parameters.
+pub type ExtensionEntryPoint =
+    unsafe extern "C" fn(*mut sqlite3, *mut *mut c_char, *const sqlite3_api_routines) -> c_int;
+
+unsafe extern "C" {
+    pub fn sqlite3_auto_extension(entry_point: Option<ExtensionEntryPoint>) -> c_int;
+    pub fn sqlite3_cancel_auto_extension(entry_point: Option<ExtensionEntryPoint>) -> c_int;
+}
 
 /// The bytes outlive the binding; SQLite does not copy them.
 #[must_use]
