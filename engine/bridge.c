@@ -171,8 +171,6 @@ int sealite_is_file(Pager *pPager){
   return !pPager->memDb && !pPager->tempFile && isOpen(pPager->fd);
 }
 
-int sealite_is_readonly(Pager *pPager){ return pPager->readOnly; }
-
 int sealite_is_memory(Pager *pPager){ return pPager->memDb; }
 
 int sealite_wal_is_open(Pager *pPager){ return pPager->pWal!=0; }
@@ -300,13 +298,4 @@ void sealite_pragma_row(Parse *pParse, const char *zText){
 void sealite_pragma_error(Parse *pParse, int rc, const char *zText){
   sqlite3ErrorMsg(pParse, "%s", zText);
   pParse->rc = rc;
-}
-
-/* For key and rekey by function: the message that sqlite3_errmsg gives afterwards. */
-void sealite_set_error(sqlite3 *db, int rc, const char *zText){
-  if( zText ){
-    sqlite3ErrorWithMsg(db, rc, "%s", zText);
-  }else{
-    sqlite3Error(db, rc);
-  }
 }

@@ -1,1 +1,103 @@
-//! See the map in the crate root.
+//! Where SQLite's pager meets the codec: keys are set here, pages pass through here.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `attached` | the codec of one open file: which cipher reads, which writes |
+//! | `keying` | setting a key, copying one for ATTACH and VACUUM |
+//! | `rekey` | all pages from one key to another |
+//! | `prove` | no journal is played back before page 1 proved the key |
+//! | `pragma` | PRAGMA key, rekey, cipher and the parameters of the ciphers: routing |
+//! | `state` | what one connection remembers: settings, a saved salt |
+//! | `engine` | safe wrappers of the bridge (`engine/bridge.c`) |
+//! | `hook` | the functions that the pager calls for each page |
+//! | `exports` | the table of functions that the bridge calls |
+//!
+//! Page encryption itself is in [`crate::codec`]; nothing here knows Node.
+
+mod attached;
+mod engine;
+mod exports;
+mod hook;
+mod keying;
+mod pragma;
+mod prove;
+mod rekey;
+mod state;
+
+use std::ffi::{CString, c_int};
+
+use libsqlite3_sys as ffi;
+use rusqlite::Connection;
+
+use engine::Schema;
+
+/// Why a key could not be set or changed: SQLite's result code, and a text where SQLite's own for
+/// that code does not say enough. PRAGMAs show the text; `key()` and `rekey()` show SQLite's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Failure {
+    code: c_int,
+    message: Option<&'static str>,
+}
+
+impl Failure {
+    const fn new(message: &'static str) -> Failure {
+        Failure {
+            code: ffi::SQLITE_ERROR,
+            message: Some(message),
+        }
+    }
+
+    const fn code(code: c_int) -> Failure {
+        Failure {
+            code,
+            message: None,
+        }
+    }
+}
+
+type Result<T = ()> = std::result::Result<T, Failure>;
+
+/// Registers the codec with SQLite. Call it before the first database is opened; calling it again
+/// changes nothing.
+pub fn install() {
+    exports::install();
+}
+
+/// Sets the key of a database. Nothing is verified: that happens when page 1 is read.
+///
+/// # Errors
+/// SQLite's result code: `SQLITE_ERROR` for an empty key, for a database without a file and inside
+/// a transaction; what reading the salt from the file gave.
+pub fn key(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Result<(), c_int> {
+    let schema = find(connection, schema)?;
+    if key.is_empty() {
+        return Err(ffi::SQLITE_ERROR);
+    }
+    keying::key(schema, key).map_err(|failure| failure.code)
+}
+
+/// Encrypts a database under another key; an empty key decrypts it.
+///
+/// # Errors
+/// SQLite's result code; the database is then as before, under the old key.
+pub fn rekey(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Result<(), c_int> {
+    let schema = find(connection, schema)?;
+    rekey::rekey(schema, key).map_err(|failure| failure.code)
+}
+
+/// Call it right before a connection is closed, when its statements are finalized: leaves out the
+/// checkpoint at close for as long as page 1 cannot be read, as under a wrong key.
+pub fn before_close(connection: &Connection) {
+    let schemas = engine::schemas(connection);
+    if schemas
+        .into_iter()
+        .any(|schema| schema.pager().wal_is_open() && schema.try_read().is_err())
+    {
+        engine::no_checkpoint_on_close(connection);
+    }
+}
+
+fn find(connection: &Connection, schema: &str) -> std::result::Result<Schema, c_int> {
+    let name = CString::new(schema).map_err(|_| ffi::SQLITE_ERROR)?;
+    engine::find_schema(connection, &name).ok_or(ffi::SQLITE_ERROR)
+}

@@ -1,0 +1,140 @@
+//! Changing the key of a database: all pages are written again, in one transaction.
+//!
+//! Journals of that transaction are under the old key and what goes to the file is under the new
+//! one (`attached`), so a crash leaves a file that opens with one of the two: with the old one as
+//! long as the journal is there, as it holds page 1 with the old salt (`prove`).
+
+use super::attached::AttachedCodec;
+use super::engine::Schema;
+use super::state::{RekeyByVacuum, with_state};
+use super::{Failure, Result, hook, keying};
+use crate::codec::{Cipher, SaltSource};
+
+/// Changes the key, the scheme, or both; encrypts a plain database; an empty key decrypts.
+pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
+    let pager = schema.pager();
+    if !pager.is_file() {
+        return Err(Failure::new(
+            "Rekeying not supported for in-memory or temporary databases.",
+        ));
+    }
+    if schema.in_transaction() {
+        return Err(Failure::new(
+            "Rekeying is not possible inside a transaction",
+        ));
+    }
+    keying::refuse_while_in_use(schema)?;
+    let config = keying::take_config(schema);
+    let encrypted = is_encrypted(schema);
+    if key.is_empty() && !encrypted {
+        return Ok(());
+    }
+    if !encrypted {
+        // The pager must ask us for each page, though there is nothing to decrypt with.
+        hook::set_codec(pager, Some(AttachedCodec::new(None)));
+    }
+    let done = schema.begin_write().map_err(Failure::code).and_then(|()| {
+        let cipher = new_cipher(schema, &config, key, encrypted)?;
+        change(schema, cipher)
+    });
+    // After a success there is nothing to roll back.
+    let rolled_back = schema.rollback().map_err(Failure::code);
+    if !is_encrypted(schema) {
+        hook::set_codec(pager, None);
+    }
+    done.and(rolled_back)
+}
+
+fn is_encrypted(schema: Schema) -> bool {
+    hook::with_codec(schema.pager(), |codec| codec.cipher().is_some()).unwrap_or(false)
+}
+
+/// The cipher to write with. Inside the write transaction, as only there it is known whether the
+/// database is in WAL mode.
+fn new_cipher(
+    schema: Schema,
+    config: &crate::codec::CipherConfig,
+    key: &[u8],
+    encrypted: bool,
+) -> Result<Option<Cipher>> {
+    if key.is_empty() {
+        return Ok(None);
+    }
+    let in_wal = schema.pager().wal_is_open();
+    if in_wal && !encrypted {
+        return Err(Failure::new(
+            "Rekeying an unencrypted database is not supported in WAL journal mode.",
+        ));
+    }
+    // Compat: in WAL mode the salt stays that of the file, which is not checkpointed yet when it is
+    // opened next (rekey_in_wal_mode_keeps_the_salt).
+    let salt = match keying::salt_of_file(schema.pager()).map_err(Failure::code)? {
+        Some(salt) if in_wal => SaltSource::FileHeader(salt),
+        _ => SaltSource::New,
+    };
+    let cipher = keying::derive_with(config, key, salt)?;
+    let page_size = schema.page_size();
+    if cipher
+        .page_size_override()
+        .is_some_and(|wanted| wanted != page_size)
+    {
+        return Err(Failure::new(
+            "Rekeying failed. Pagesize cannot be changed for an encrypted database.",
+        ));
+    }
+    if page_size == 512 && cipher.reserve_len() > 32 {
+        return Err(Failure::new(
+            "Rekeying failed. The page size is too small for the cipher.",
+        ));
+    }
+    Ok(Some(cipher))
+}
+
+/// Inside the write transaction; ends it.
+fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
+    let reserve_len = cipher.as_ref().map_or(0, Cipher::reserve_len);
+    let written = if reserve_len == schema.reserve_len() {
+        rewrite_pages(schema, cipher)
+    } else {
+        schema.rollback().map_err(Failure::code)?;
+        vacuum(schema, cipher, reserve_len)
+    };
+    let pager = schema.pager();
+    match written {
+        Ok(()) => {
+            hook::with_codec(pager, AttachedCodec::finish_rekey);
+            schema.set_secure_delete();
+            Ok(())
+        }
+        Err(code) => {
+            // First the old key, then the rollback: it reads pages again.
+            hook::with_codec(pager, AttachedCodec::abandon_rekey);
+            Err(Failure::code(code))
+        }
+    }
+}
+
+fn rewrite_pages(schema: Schema, cipher: Option<Cipher>) -> std::result::Result<(), i32> {
+    hook::with_codec(schema.pager(), |codec| codec.begin_rekey(cipher));
+    for page_no in 1..=schema.page_count() {
+        schema.rewrite_page(page_no)?;
+    }
+    schema.commit()
+}
+
+/// The content moves on its pages when the number of reserved bytes changes: that is a VACUUM.
+fn vacuum(
+    schema: Schema,
+    cipher: Option<Cipher>,
+    reserve_len: usize,
+) -> std::result::Result<(), i32> {
+    let copy = RekeyByVacuum {
+        cipher: cipher.as_ref().map(Cipher::duplicate),
+        reserve_len,
+    };
+    with_state(schema, |state| state.rekey_by_vacuum = Some(copy));
+    hook::with_codec(schema.pager(), |codec| codec.begin_rekey(cipher));
+    let done = schema.vacuum();
+    with_state(schema, |state| state.rekey_by_vacuum = None);
+    done
+}
