@@ -18,10 +18,10 @@ pub fn pbkdf2_sha256(passphrase: &[u8], salt: &Salt, rounds: u32) -> Key {
 pub fn sha256_chain(passphrase: &[u8], rounds: u32) -> Key {
     let padded = pad32(passphrase);
     let mut digest = Zeroizing::new([0; 32]);
-    Sha256::new_with_prefix(&*padded).finalize_into((&mut *digest).into());
+    Sha256::new_with_prefix(padded.as_slice()).finalize_into((&mut *digest).into());
     for _ in 0..rounds {
         let input = digest.clone();
-        Sha256::new_with_prefix(&*input).finalize_into((&mut *digest).into());
+        Sha256::new_with_prefix(input.as_slice()).finalize_into((&mut *digest).into());
     }
     Key::new(&*digest)
 }

@@ -72,7 +72,7 @@ struct Aes256Pages {
 impl Aes256Pages {
     fn page_key(&self, page_no: PageNo) -> Zeroizing<[u8; KEY_LEN]> {
         let mut page_key = Zeroizing::new([0; KEY_LEN]);
-        Sha256::new_with_prefix(&*self.key)
+        Sha256::new_with_prefix(self.key.as_slice())
             .chain_update(page_no.get().to_le_bytes())
             .chain_update(b"sAlT")
             .finalize_into((&mut *page_key).into());

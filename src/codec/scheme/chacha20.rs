@@ -47,6 +47,9 @@ const KEY_LEN: usize = 32;
 const NONCE_LEN: usize = 16;
 const TAG_LEN: usize = 16;
 const BLOCK_LEN: usize = 64;
+/// Blocks that the widest backend makes at once. What is left of a page goes through a buffer of
+/// this length, as a single block costs as much as a whole batch.
+const BATCH_LEN: usize = 16 * BLOCK_LEN;
 const LEGACY_ROUNDS: u32 = 12345;
 
 fn layout(config: &CipherConfig) -> Layout {
@@ -182,14 +185,14 @@ pub fn apply_keystream(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data
 
 fn apply_unwrapped(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data: &mut [u8]) {
     let mut core = core(key, nonce, counter);
-    let (blocks, rest) = Array::slice_as_chunks_mut(data);
-    core.apply_keystream_blocks(blocks);
+    let (batches, rest) = data.split_at_mut(data.len() - data.len() % BATCH_LEN);
+    core.apply_keystream_blocks(Array::slice_as_chunks_mut(batches).0);
     if !rest.is_empty() {
-        let mut last = Zeroizing::new([0; BLOCK_LEN]);
-        core.write_keystream_block((&mut *last).into());
-        for (byte, mask) in rest.iter_mut().zip(last.iter()) {
-            *byte ^= mask;
-        }
+        let mut batch = [0; BATCH_LEN];
+        batch[..rest.len()].copy_from_slice(rest);
+        let (blocks, _) = Array::slice_as_chunks_mut(&mut batch);
+        core.apply_keystream_blocks(&mut blocks[..rest.len().div_ceil(BLOCK_LEN)]);
+        rest.copy_from_slice(&batch[..rest.len()]);
     }
 }
 

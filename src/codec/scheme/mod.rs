@@ -36,13 +36,13 @@ pub struct Scheme {
     /// Whether the derivation takes a salt.
     pub salted: bool,
     /// Where it keeps what in a page.
-    pub layout: fn(&CipherConfig) -> Layout,
+    pub layout: LayoutFn,
     /// Length of its key when a key string may spell the key itself.
-    pub raw_key_len: fn(&CipherConfig) -> Option<usize>,
+    pub raw_key_len: KeyLenFn,
     /// Makes the key of a passphrase. Slow where the scheme means it to be.
-    pub derive_key: fn(&CipherConfig, &[u8], Option<&Salt>) -> Result<Key, KeyError>,
+    pub derive_key: DeriveFn,
     /// Makes the page cipher of a key.
-    pub open: fn(&CipherConfig, &Key, Option<&Salt>) -> Result<Box<dyn PageCipher>, KeyError>,
+    pub open: OpenFn,
 }
 
 impl Scheme {
@@ -59,6 +59,18 @@ impl fmt::Debug for Scheme {
         write!(f, "Scheme({})", self.name)
     }
 }
+
+/// Parameters to layout.
+pub type LayoutFn = fn(&CipherConfig) -> Layout;
+
+/// Parameters to the length of a raw key, `None` when every key string is a passphrase.
+pub type KeyLenFn = fn(&CipherConfig) -> Option<usize>;
+
+/// Parameters, passphrase and salt (in a salted scheme) to key.
+pub type DeriveFn = fn(&CipherConfig, &[u8], Option<&Salt>) -> Result<Key, KeyError>;
+
+/// Parameters, key and salt (in a salted scheme) to page cipher.
+pub type OpenFn = fn(&CipherConfig, &Key, Option<&Salt>) -> Result<Box<dyn PageCipher>, KeyError>;
 
 /// One scheme, keyed, for one database file. It sees pages, never files.
 pub trait PageCipher: Send {
