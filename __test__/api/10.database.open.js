@@ -10,7 +10,8 @@ const path = require('node:path');
 const util = require('node:util');
 const { spawnSync } = require('node:child_process');
 const {
-  Database, SqliteError, modulePath, overruled, afterTest, tempDir, tempFile, open, openFile, throwsLike, throwsNotADb,
+  Database, SqliteError, modulePath, isPeer, overruled, afterTest, tempDir, tempFile, open, openFile, throwsLike,
+  throwsNotADb, thrownBy,
 } = require('../support/database.js');
 
 const MISSING_DIRECTORY = 'Cannot open database because the directory does not exist';
@@ -228,7 +229,16 @@ test('readonly and fileMustExist open existing files only (C-2.16)', (t) => {
 
 test('a directory cannot be opened and stays as it is (C-2.16)', (t) => {
   const dir = tempDir(t);
-  for (const options of [{}, { readonly: true }, { fileMustExist: true }]) cantOpen(() => new Database(dir, options));
+  for (const options of [{}, { fileMustExist: true }]) cantOpen(() => new Database(dir, options));
+  assert.deepEqual(fs.readdirSync(dir), []);
+});
+
+test('a directory opened read-only fails at the first read at the latest', (t) => {
+  const dir = tempDir(t);
+  const { thrown } = thrownBy(() => open(t, dir, { readonly: true }).prepare('select 1'));
+  assert.ok(thrown instanceof SqliteError);
+  // The replaced package drops the failed read and judges whatever is in its buffer.
+  assert.match(thrown.code, isPeer ? /NOTADB|CORRUPT/ : /IOERR|CANTOPEN/);
   assert.deepEqual(fs.readdirSync(dir), []);
 });
 
