@@ -6,7 +6,7 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const vm = require('node:vm');
-const { open, throwsLike, thrownBy } = require('./database.js');
+const { isPeer, open, throwsLike, thrownBy } = require('./database.js');
 
 const TOO_FEW = 'Too few parameter values were provided';
 const TOO_MANY = 'Too many parameter values were provided';
@@ -128,7 +128,9 @@ function bindingTests(name, execute) {
   });
 
   it('hands on what getters, proxies and elements throw (C-17.10)', ({ db }) => {
-    for (const value of [new Error('own'), 'text', null, undefined, 0]) {
+    // The replaced package aborts the process when iterate() meets a thrown value that is no object.
+    const primitives = isPeer && name === 'iterate' ? [] : ['text', null, undefined, 0];
+    for (const value of [new Error('own'), {}, ...primitives]) {
       const boom = () => { throw value; };
       const hostile = [
         [['select :a'], { get a() { return boom(); } }],
