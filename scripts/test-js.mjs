@@ -105,8 +105,8 @@ function print(file, { tests, rest, err, end }, ms) {
   const failed = tests.filter((test) => test.state === 'failed');
   const skipped = tests.filter((test) => test.state === 'skipped');
   const passed = tests.length - failed.length - skipped.length;
-  // A process that died, or that ran no test, is a failure that no test could report.
-  const died = failed.length === 0 && (end !== 'ok' || tests.length === 0);
+  // A process that was killed, failed without a failed test, or ran no test: no test could report that.
+  const died = end.startsWith('killed') || (failed.length === 0 && (end !== 'ok' || tests.length === 0));
   total.passed += passed;
   total.skipped += skipped.length;
   total.failed += failed.length + (died ? 1 : 0);

@@ -31,7 +31,8 @@ test('every mode works for many rows (C-14.1)', (t) => {
 test('column types may differ from row to row (C-15.1)', (t) => {
   const db = open(t).exec(`
     CREATE TABLE t (x);
-    INSERT INTO t VALUES (1), (1.5), ('one'), ('größe'), ('漢字'), (x'01'), (null), (''), (x''), (9007199254740993), ('a' || char(0) || 'b')`);
+    INSERT INTO t VALUES (1), (1.5), ('one'), ('größe'), ('漢字'), (x'01'), (null), (''), (x''), (9007199254740993),
+      ('a' || char(0) || 'b')`);
   assert.deepEqual(db.prepare('select x from t').pluck().all(), [
     1, 1.5, 'one', 'größe', '漢字', Buffer.of(1), null, '', Buffer.alloc(0), 9007199254740992, 'a\0b',
   ]);

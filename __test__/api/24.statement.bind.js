@@ -193,7 +193,8 @@ test('a getter that is called by a refused execution is not called twice', (t) =
 const CLOSERS = {
   'a getter': "{ get a() { db.close(); return 1; } }",
   'a proxy': "new Proxy({ a: 1 }, { get(target, key) { db.close(); return target[key]; } })",
-  'an ownership trap': "new Proxy({ a: 1 }, { getOwnPropertyDescriptor(target, key) { db.close(); return Reflect.getOwnPropertyDescriptor(target, key); } })",
+  'an ownership trap': `new Proxy({ a: 1 }, {
+    getOwnPropertyDescriptor(target, key) { db.close(); return Reflect.getOwnPropertyDescriptor(target, key); } })`,
   'an array element': "Object.defineProperty([1], 0, { get() { db.close(); return 1; } })",
 };
 for (const [what, argument] of Object.entries(CLOSERS)) {

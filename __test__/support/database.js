@@ -114,7 +114,7 @@ function thrownBy(fn) {
   return assert.fail('nothing was thrown');
 }
 
-/** The rows of `select n from t order by n` style helpers: a table of numbers 1 to `count`. */
+/** Makes the table `numbers` with n from 1 to `count`. */
 function fillNumbers(db, count) {
   db.exec('CREATE TABLE numbers (n INTEGER)');
   const insert = db.prepare('INSERT INTO numbers VALUES (?)');
