@@ -66,6 +66,13 @@ test('text after a NUL is ignored, source keeps it (C-6.3)', (t) => {
   assert.deepEqual(statement.get(), { one: 1 });
 });
 
+test('lone surrogates in SQL become U+FFFD, source keeps them', (t) => {
+  const sql = "select '\ud800' as x";
+  const statement = open(t).prepare(sql);
+  assert.equal(statement.source, sql);
+  assert.deepEqual(statement.get(), { x: '\ufffd' });
+});
+
 test('SQL that does not compile is an error of SQLite (C-6.4)', (t) => {
   const db = open(t);
   const fails = (sql, message) => throwsLike(() => db.prepare(sql), SqliteError, message, 'SQLITE_ERROR');

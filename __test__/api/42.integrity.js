@@ -1,6 +1,6 @@
 'use strict';
 
-// What may start while what is running (C-21): one table, and what is left afterwards. Methods that
+// What may start while what is running (C-21, C-13.6): one table, and what is left afterwards. Methods that
 // take user functions add their rows when they come.
 
 const test = require('node:test');
