@@ -69,8 +69,15 @@ function runMailbox(mailbox, regexp) {
   return { address: mailbox.address, fixture: mailbox.fixture, steps, error };
 }
 
-buildIfMissing();
-const regexp = await regexpExtension();
-const results = MAILBOXES.map((mailbox) => runMailbox(mailbox, regexp));
-console.log(options.json ? JSON.stringify(results) : tally(results));
-process.exitCode = results.some(({ error }) => error) ? 1 : 0;
+async function main() {
+  buildIfMissing();
+  const regexp = await regexpExtension();
+  const results = MAILBOXES.map((mailbox) => runMailbox(mailbox, regexp));
+  console.log(options.json ? JSON.stringify(results) : tally(results));
+  if (results.some(({ error }) => error)) process.exitCode = 1;
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
