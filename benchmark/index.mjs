@@ -30,7 +30,8 @@ function engineAt(engine) {
   const substitute = ours ? process.env.SEALITE_TEST_MODULE : undefined;
   const modulePath = substitute || (ours ? ROOT : peer(engine.name));
   const { name, version } = JSON.parse(fs.readFileSync(path.join(modulePath, 'package.json'), 'utf8'));
-  return { ...engine, name: substitute ? 'SEALITE_TEST_MODULE' : engine.name, modulePath, package: `${name} ${version}` };
+  const shownAs = substitute ? 'SEALITE_TEST_MODULE' : engine.name;
+  return { ...engine, name: shownAs, modulePath, package: `${name} ${version}` };
 }
 
 function runTrial(node, engine, configuration, work) {
@@ -43,8 +44,9 @@ function runTrial(node, engine, configuration, work) {
     ...work,
   };
   try {
-    const options = { env: { ...process.env, SQLITE_TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
-    return JSON.parse(execFileSync(node, [path.join(HERE, 'trial.js'), JSON.stringify(job)], options));
+    const env = { ...process.env, SQLITE_TMPDIR: folder };
+    const child = { env, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
+    return JSON.parse(execFileSync(node, [path.join(HERE, 'trial.js'), JSON.stringify(job)], child));
   } catch (error) {
     throw new Error(`${configuration.name} with ${engine.package} failed:\n${error.stderr || error.message}`);
   } finally {

@@ -7,7 +7,10 @@ const published = createRequire(import.meta.url)('./published.json').configurati
 
 const OPERATIONS = ['insert', 'select', 'update', 'delete'];
 const AUTO_VACUUM = ['NONE', 'FULL', 'INCREMENTAL'];
-const HEADER = ['configuration', 'engine', 'set-up ms', 'inserts/s', 'selects/s', 'updates/s', 'deletes/s', 'MB', 'auto_vacuum in force'];
+const HEADER = [
+  'configuration', 'engine', 'set-up ms', 'inserts/s', 'selects/s', 'updates/s', 'deletes/s', 'MB',
+  'auto_vacuum in force',
+];
 
 export function summarize(samples, configurations, engines) {
   return configurations.map(({ name, why, expected, set, clearText }) => ({
@@ -28,7 +31,8 @@ function summarizeEngine(samples) {
   const spread = (pick) => spreadOf(samples.map(pick));
   const suites = {};
   for (const suite of Object.keys(samples[0].suites)) {
-    suites[suite] = Object.fromEntries(OPERATIONS.map((operation) => [operation, spread((s) => s.suites[suite][operation].perSecond)]));
+    const rate = (operation) => spread((s) => s.suites[suite][operation].perSecond);
+    suites[suite] = Object.fromEntries(OPERATIONS.map((operation) => [operation, rate(operation)]));
   }
   return {
     setupMs: spread((s) => s.setupMs),
@@ -62,7 +66,8 @@ export function markdownTable(summary, suiteName) {
 
 export function titleOf({ name, insert, select, update, delete: remove, limitMs }) {
   const limit = limitMs === undefined ? '' : `, at most ${limitMs} ms of each`;
-  return `Suite "${name}": ${insert} inserts, ${select} selects of 50 rows, ${update} updates, ${remove} deletes${limit}`;
+  const amounts = `${insert} inserts, ${select} selects of 50 rows, ${update} updates, ${remove} deletes`;
+  return `Suite "${name}": ${amounts}${limit}`;
 }
 
 /** The published figures stand below the engines they are compared with, for the suite they are about. */

@@ -71,7 +71,9 @@ function lockFor(folder) {
 function withLock(lock, action) {
   const start = Date.now();
   while (!takeLock(lock)) {
-    if (Date.now() - start > GIVE_UP_AFTER_MS) throw new Error(`Another process has been installing for long; if there is none, remove ${lock}`);
+    if (Date.now() - start > GIVE_UP_AFTER_MS) {
+      throw new Error(`Another process has been installing for long; if there is none, remove ${lock}`);
+    }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
   }
   try {

@@ -70,7 +70,8 @@ function printInstalled() {
     console.log(`${path.relative(ROOT, folder)}/`);
     const present = isInstalled(folder);
     for (const name of listed(folder)) {
-      console.log(`  ${name.padEnd(33)} ${present ? describe(path.join(folder, 'node_modules'), name) : 'not installed'}`);
+      const state = present ? describe(path.join(folder, 'node_modules'), name) : 'not installed';
+      console.log(`  ${name.padEnd(33)} ${state}`);
     }
   }
 }

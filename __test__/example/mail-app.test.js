@@ -162,7 +162,9 @@ describe('a mailbox', () => {
   it('has the connection settings of the service', () => {
     const box = newMailbox('settings@example.org');
     const value = (name) => box.db.pragma(name, { simple: true });
-    const names = ['journal_mode', 'secure_delete', 'busy_timeout', 'synchronous', 'foreign_keys', 'encoding', 'temp_store'];
+    const names = [
+      'journal_mode', 'secure_delete', 'busy_timeout', 'synchronous', 'foreign_keys', 'encoding', 'temp_store',
+    ];
     assert.deepEqual(names.map(value), ['wal', 1, 30000, 1, 1, 'UTF-8', 1]);
     assert.equal(value('query_only'), 0);
     box.close();

@@ -27,7 +27,10 @@ const MAILBOXES = [
 ];
 
 const { values: options } = parseArgs({
-  options: { root: { type: 'string', default: path.join(HERE, 'mailboxes') }, json: { type: 'boolean', default: false } },
+  options: {
+    root: { type: 'string', default: path.join(HERE, 'mailboxes') },
+    json: { type: 'boolean', default: false },
+  },
 });
 
 /** A child process looks, so that nothing of an addon that does not load stays behind in this one. */

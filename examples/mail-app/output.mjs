@@ -25,7 +25,8 @@ const WORDS = {
   'search REGEXP': ({ rows }) => `${rows} subjects match ^Rechnung Nr\\. [0-9]*5$`,
   'plan of the listing': ({ plan }) => plan.join('; '),
   checkpoint: ({ during, after }) =>
-    `FULL, busy ${during.busy} beside a reader, then busy ${after.busy} with ${after.checkpointed} of ${after.log} frames`,
+    `FULL, busy ${during.busy} beside a reader, then busy ${after.busy} ` +
+    `with ${after.checkpointed} of ${after.log} frames`,
   delete: ({ deleted }) => `${deleted} messages`,
   vacuum: ({ vacuumed, fragmentation: [before, after], autoVacuum }) => (vacuumed
     ? `free pages ${percent(before)} -> ${percent(after)}, auto_vacuum ${autoVacuum.join(' -> ')}`
