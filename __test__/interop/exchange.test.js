@@ -8,7 +8,9 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { tempFile, tempDir } = require('../support/database.js');
-const { DIRECTIONS, within } = require('./processes.js');
+const { DIRECTIONS, shared } = require('./processes.js');
+
+const processOf = shared();
 
 const key = Buffer.from('exchange of files');
 const chacha20 = { pragmas: ["cipher='chacha20'"], key };
@@ -58,12 +60,13 @@ async function readAndChange(process, file, lock, found, number, journalMode) {
   await db.close();
 }
 
-async function exchange(t, [writer, reader], lock, { settings = [], journalMode = 'delete' }) {
+async function exchange(t, direction, lock, { settings = [], journalMode = 'delete' }) {
   const file = tempFile(t);
-  await within(t, writer, (first) => write(first, file, lock, [...settings, `journal_mode=${journalMode}`]));
-  await within(t, reader, (second) => readAndChange(second, file, lock, 1, 2, journalMode));
-  await within(t, writer, (first) => readAndChange(first, file, lock, 2, 3, journalMode));
-  await within(t, reader, (second) => readAndChange(second, file, lock, 3, 4, journalMode));
+  const [first, second] = await Promise.all(direction.map(processOf));
+  await write(first, file, lock, [...settings, `journal_mode=${journalMode}`]);
+  await readAndChange(second, file, lock, 1, 2, journalMode);
+  await readAndChange(first, file, lock, 2, 3, journalMode);
+  await readAndChange(second, file, lock, 3, 4, journalMode);
   return file;
 }
 
@@ -103,33 +106,29 @@ for (const direction of DIRECTIONS) {
   });
 
   test(`VACUUM INTO makes a file under the same key: ${way}`, async (t) => {
-    const [writer, reader] = direction;
+    const [first, second] = await Promise.all(direction.map(processOf));
     for (const lock of [chacha20, aes256cbc]) {
       const file = tempFile(t);
       const copy = `${tempDir(t)}/copy.db`;
-      await within(t, writer, async (first) => {
-        await write(first, file, lock, []);
-        const db = await first.open(file, lock);
-        await db.run('VACUUM INTO ?', copy);
-      });
-      await within(t, reader, (second) => readAndChange(second, copy, lock, 1, 2));
+      await write(first, file, lock, []);
+      const db = await first.open(file, lock);
+      await db.run('VACUUM INTO ?', copy);
+      await db.close();
+      await readAndChange(second, copy, lock, 1, 2);
     }
   });
 
   test(`an attached file with its own key and scheme: ${way}`, async (t) => {
-    const [writer, reader] = direction;
+    const [first, second] = await Promise.all(direction.map(processOf));
     const main = tempFile(t, 'main.db');
     const side = tempFile(t, 'side.db');
-    await within(t, writer, async (first) => {
-      await write(first, main, chacha20, []);
-      const db = await first.open(main, chacha20);
-      await db.pragma("cipher='aes256cbc'");
-      await db.run('ATTACH ? AS side KEY ?', side, 'key of the side');
-      await db.exec('CREATE TABLE side.cell AS SELECT * FROM main.cell');
-    });
-    await within(t, reader, async (second) => {
-      await readAndChange(second, main, chacha20, 1, 2);
-      await readAndChange(second, side, { pragmas: aes256cbc.pragmas, key: "'key of the side'" }, 1, 2);
-    });
+    await write(first, main, chacha20, []);
+    const db = await first.open(main, chacha20);
+    await db.pragma("cipher='aes256cbc'");
+    await db.run('ATTACH ? AS side KEY ?', side, 'key of the side');
+    await db.exec('CREATE TABLE side.cell AS SELECT * FROM main.cell');
+    await db.close();
+    await readAndChange(second, main, chacha20, 1, 2);
+    await readAndChange(second, side, { pragmas: aes256cbc.pragmas, key: "'key of the side'" }, 1, 2);
   });
 }

@@ -10,7 +10,9 @@ const fs = require('node:fs');
 const { open, overruled, tempDir } = require('../support/database.js');
 const { contentDigest } = require('./content.js');
 const { manifest, copyStored, lockOf } = require('./stored.js');
-const { unlockHere, within } = require('./processes.js');
+const { unlockHere, shared } = require('./processes.js');
+
+const processOf = shared();
 
 /** Everything the manifest says about a stored file, as `db` sees it. */
 function describe(db) {
@@ -65,11 +67,11 @@ for (const entry of manifest) {
     const db = unlockHere(open(t, file), lock);
     db.prepare('UPDATE messages SET subject = ?').run('handed back');
     db.close();
-    await within(t, 'peer', async (peer) => {
-      const connection = await peer.open(file, lock);
-      assert.deepEqual(await connection.get("SELECT count(*) AS n FROM messages WHERE subject = 'handed back'"), { n: entry.messages });
-      assert.equal(await connection.pragma('integrity_check'), 'ok');
-    });
+    const peer = await processOf('peer');
+    const connection = await peer.open(file, lock);
+    assert.deepEqual(await connection.get("SELECT count(*) AS n FROM messages WHERE subject = 'handed back'"), { n: entry.messages });
+    assert.equal(await connection.pragma('integrity_check'), 'ok');
+    await connection.close();
   });
 
   if (entry.key === null) continue;

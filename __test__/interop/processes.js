@@ -5,6 +5,7 @@
 
 const { fork } = require('node:child_process');
 const path = require('node:path');
+const { after } = require('node:test');
 const { modulePath, afterTest } = require('../support/database.js');
 const { encode, decode } = require('./wire.js');
 
@@ -15,7 +16,7 @@ const DIRECTIONS = [['ours', 'peer'], ['peer', 'ours']];
 
 /** Starts a process of one side; it is killed after the test `t`, or by stop(). */
 async function start(t, side) {
-  const { module, node } = side === 'ours' ? { module: modulePath, node: process.execPath } : await findPeer();
+  const { module, node } = await packageOf(side);
   const started = new DatabaseProcess(side, module, node);
   afterTest(t, () => started.child.kill('SIGKILL'));
   return started;
@@ -29,6 +30,26 @@ async function within(t, side, fn) {
   } finally {
     await process.stop();
   }
+}
+
+/**
+ * The processes of a test file whose tests close what they open: one of each side, started when
+ * first asked for and stopped after the last test.
+ */
+function shared() {
+  const started = {};
+  const launch = async (side) => {
+    const { module, node } = await packageOf(side);
+    return new DatabaseProcess(side, module, node);
+  };
+  after(async () => {
+    for (const process of Object.values(started)) await (await process).stop();
+  });
+  return (side) => (started[side] ??= launch(side));
+}
+
+async function packageOf(side) {
+  return side === 'ours' ? { module: modulePath, node: process.execPath } : findPeer();
 }
 
 async function findPeer() {
@@ -124,4 +145,4 @@ function unlockHere(db, { pragmas = [], key }) {
   return db;
 }
 
-module.exports = { SIDES, DIRECTIONS, start, within, unlock, unlockHere };
+module.exports = { SIDES, DIRECTIONS, start, shared, within, unlock, unlockHere };
