@@ -111,7 +111,6 @@ for (const [name, pragmas] of Object.entries(schemes)) {
   for (const journalMode of ['delete', 'wal']) {
     overruled(`${name} in ${journalMode} mode: killed at any moment of a re-key, one of the keys opens the file`, async (t) => {
       const { random, seed } = seededRandom();
-      t.diagnostic(`seed ${seed}`);
       const file = tempFile(t);
       await within(t, 'ours', async (first) => (await create(first, file, pragmas, journalMode, 1500, 1500)).close());
       let current = 0;
@@ -122,7 +121,7 @@ for (const [name, pragmas] of Object.entries(schemes)) {
         opened[found === 0 ? 'old' : 'new'] += 1;
         if (found === 1) current = 1 - current;
       }
-      t.diagnostic(`the old key opened ${opened.old} times, the new one ${opened.new} times`);
+      console.log(`${name}, ${journalMode}, seed ${seed}: the old key opened ${opened.old} times, the new one ${opened.new} times`);
     });
   }
 }
