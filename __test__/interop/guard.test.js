@@ -28,7 +28,7 @@ function wrongLocks(name) {
     'no key': {},
     'a wrong key': { ...locks[name], key: Buffer.from('a wrong key') },
     'the other scheme': locks[other],
-    'the legacy mode': { ...locks[name], pragmas: [...locks[name].pragmas, 'legacy=1'], key: Buffer.from('a wrong key') },
+    'the legacy mode': { ...locks[name], pragmas: [...locks[name].pragmas, 'legacy=1'] },
   };
 }
 

@@ -2,24 +2,23 @@
 
 // A database that one package gave a new key opens in the other under that key alone: in DELETE and
 // in WAL mode, also when the WAL with the re-keyed pages was left behind by a killed process.
-// A process killed while it re-keys leaves a database that one of the two keys opens.
+// A process that ends while it re-keys is in rekey-crash.test.js.
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { overruled, tempFile } = require('../support/database.js');
-const { DIRECTIONS, shared, start, within } = require('./processes.js');
-const { seededRandom } = require('./random.js');
+const { tempFile } = require('../support/database.js');
+const { DIRECTIONS, shared, start } = require('./processes.js');
 
 const processOf = shared();
 const schemes = { chacha20: ["cipher='chacha20'"], aes256cbc: ["cipher='aes256cbc'"], 'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'] };
 const keys = ['first key', 'second key', 'third key'].map((text) => Buffer.from(text));
 const sound = (number) => ({ cells: 40, numbers: [number], wrongBodies: 0, integrity: 'ok' });
 
-async function create(process, file, pragmas, journalMode, cells = 40, bodyLength = 900) {
+async function create(process, file, pragmas, journalMode) {
   const db = await process.open(file, { pragmas, key: keys[0] });
   await db.pragma(`journal_mode=${journalMode}`);
-  await db.work('fillCells', cells, bodyLength);
+  await db.work('fillCells', 40, 900);
   return db;
 }
 
@@ -91,67 +90,4 @@ for (const direction of DIRECTIONS) {
       assert.equal(fs.existsSync(`${file}-wal`), false);
     });
   }
-}
-
-for (const [name, pragmas] of Object.entries(schemes)) {
-  // The replaced package draws a new salt here that only the WAL knows: neither key opens the file.
-  overruled(`${name}: re-keyed in WAL mode before anything was read, then killed`, async (t) => {
-    const file = tempFile(t);
-    await within(t, 'ours', async (first) => (await create(first, file, pragmas, 'wal')).close());
-    const second = await start(t, 'ours');
-    const db = await second.open(file, { pragmas, key: keys[0] });
-    await db.pragma('wal_autocheckpoint=0');
-    await rekey(db, pragmas, keys[1], 'method');
-    await db.work('commitCells', 3);
-    await second.kill();
-    await (await opensUnder(await processOf('ours'), file, pragmas, keys[1], 3)).close();
-  });
-
-  // The replaced package loses the file when page 1 with the new salt is written and the journal still hot.
-  for (const journalMode of ['delete', 'wal']) {
-    overruled(`${name} in ${journalMode} mode: killed at any moment of a re-key, one of the keys opens the file`, async (t) => {
-      const { random, seed } = seededRandom();
-      const file = tempFile(t);
-      await within(t, 'ours', async (first) => (await create(first, file, pragmas, journalMode, 1500, 1500)).close());
-      let current = 0;
-      const opened = { old: 0, new: 0 };
-      for (let round = 0; round < 8; round += 1) {
-        await killWhileRekeying(t, file, pragmas, [keys[current], keys[1 - current]], 1 + random() * 60);
-        const found = await whichOpens(file, pragmas, [keys[current], keys[1 - current]]);
-        opened[found === 0 ? 'old' : 'new'] += 1;
-        if (found === 1) current = 1 - current;
-      }
-      console.log(`${name}, ${journalMode}, seed ${seed}: the old key opened ${opened.old} times, the new one ${opened.new} times`);
-    });
-  }
-}
-
-async function killWhileRekeying(t, file, pragmas, [oldKey, newKey], afterMs) {
-  const process = await start(t, 'ours');
-  const db = await process.open(file, { pragmas, key: oldKey });
-  await db.pragma('cache_size=20');
-  await readFirst(db);
-  for (const pragma of pragmas) await db.pragma(pragma);
-  const done = db.rekey(newKey).catch((error) => assert.equal(error.code, 'ENDED'));
-  await new Promise((resolve) => setTimeout(resolve, afterMs));
-  await process.kill();
-  await done;
-}
-
-/** The index of the one key that opens the file with its whole content. */
-async function whichOpens(file, pragmas, candidates) {
-  const process = await processOf('ours');
-  const found = [];
-  for (const [index, key] of candidates.entries()) {
-    const db = await process.open(file, { pragmas, key });
-    try {
-      assert.deepEqual(await db.work('readCells'), { ...sound(0), cells: 1500 });
-      found.push(index);
-    } catch (error) {
-      assert.equal(error.code, 'SQLITE_NOTADB', error.message);
-    }
-    await db.close();
-  }
-  assert.equal(found.length, 1, `${found.length} of the two keys open the file`);
-  return found[0];
 }
