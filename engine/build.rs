@@ -32,7 +32,10 @@ fn amalgamation() -> String {
 fn without_crypto(text: &str) -> String {
     let begin = edits::only_place(text, CRYPTO_BEGIN, "the begin of SQLCipher's codec");
     let end = edits::only_place(text, CRYPTO_END, "the end of SQLCipher's codec");
-    assert!(begin < end, "the markers of SQLCipher's codec have changed places");
+    assert!(
+        begin < end,
+        "the markers of SQLCipher's codec have changed places"
+    );
     format!("{}{}", &text[..begin], &text[end..])
 }
 
@@ -57,7 +60,9 @@ fn compile(source: &Path) {
     }
     println!("cargo:rerun-if-env-changed=SEALITE_SANITIZE");
     if let Some(sanitizer) = env::var("SEALITE_SANITIZE").ok().filter(|s| !s.is_empty()) {
-        build.flag(format!("-fsanitize={sanitizer}")).flag("-fno-omit-frame-pointer");
+        build
+            .flag(format!("-fsanitize={sanitizer}"))
+            .flag("-fno-omit-frame-pointer");
     }
     build.compile("sqlite3");
 }

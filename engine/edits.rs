@@ -12,8 +12,13 @@ struct Edit {
 /// Where `anchor` stands; panics unless that is one place.
 pub(crate) fn only_place(text: &str, anchor: &str, why: &str) -> usize {
     let mut places = text.match_indices(anchor);
-    let (place, _) = places.next().unwrap_or_else(|| panic!("anchor not found, needed for: {why}\n{anchor}"));
-    assert!(places.next().is_none(), "anchor stands more than once, needed for: {why}\n{anchor}");
+    let (place, _) = places
+        .next()
+        .unwrap_or_else(|| panic!("anchor not found, needed for: {why}\n{anchor}"));
+    assert!(
+        places.next().is_none(),
+        "anchor stands more than once, needed for: {why}\n{anchor}"
+    );
     place
 }
 

@@ -99,14 +99,25 @@ impl Error {
     #[must_use]
     pub fn new(result_code: c_int) -> Self {
         let primary = result_code & 0xff;
-        let code = NAMES.iter().find(|(rc, _)| *rc == primary).map_or(ErrorCode::Unknown, |(_, name)| *name);
-        Self { code, extended_code: result_code }
+        let code = NAMES
+            .iter()
+            .find(|(rc, _)| *rc == primary)
+            .map_or(ErrorCode::Unknown, |(_, name)| *name);
+        Self {
+            code,
+            extended_code: result_code,
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (code {})", code_to_str(self.extended_code), self.extended_code)
+        write!(
+            f,
+            "{} (code {})",
+            code_to_str(self.extended_code),
+            self.extended_code
+        )
     }
 }
 

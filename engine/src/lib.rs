@@ -2,7 +2,12 @@
 //! rusqlite expects of the crate whose place this one takes; the functions that sealite's pager
 //! hooks need are declared beside their safe wrappers, in `sealite::pager::engine`.
 #![expect(unsafe_code, reason = "declares foreign functions")]
-#![expect(non_snake_case, non_camel_case_types, missing_docs, reason = "the names of the C interface")]
+#![expect(
+    non_snake_case,
+    non_camel_case_types,
+    missing_docs,
+    reason = "the names of the C interface"
+)]
 
 use std::ffi::{c_char, c_int};
 use std::mem;
@@ -45,12 +50,18 @@ pub fn SQLITE_TRANSIENT() -> sqlite3_destructor_type {
 
 impl Default for sqlite3_vtab {
     fn default() -> Self {
-        Self { pModule: std::ptr::null(), nRef: 0, zErrMsg: std::ptr::null_mut() }
+        Self {
+            pModule: std::ptr::null(),
+            nRef: 0,
+            zErrMsg: std::ptr::null_mut(),
+        }
     }
 }
 
 impl Default for sqlite3_vtab_cursor {
     fn default() -> Self {
-        Self { pVtab: std::ptr::null_mut() }
+        Self {
+            pVtab: std::ptr::null_mut(),
+        }
     }
 }
