@@ -7,5 +7,8 @@
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 pub mod codec;
+mod error;
 mod guard;
+mod js;
 pub mod pager;
+mod sqlite;

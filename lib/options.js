@@ -1,0 +1,75 @@
+'use strict';
+// The constructor's arguments: defaults, order of the checks, exact messages.
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+const MAX_TIMEOUT = 0x7fffffff;
+const DEFAULT_TIMEOUT = 5000;
+
+// Checks everything that can be checked before the native addon is loaded.
+function checkOptions(filenameGiven, optionsGiven) {
+  const name = filenameGiven == null ? '' : filenameGiven;
+  const options = optionsGiven == null ? {} : optionsGiven;
+  if (typeof name !== 'string') throw new TypeError('Expected first argument to be a string');
+  if (typeof options !== 'object') throw new TypeError('Expected second argument to be an options object');
+  if ('readOnly' in options) throw new TypeError('Misspelled option "readOnly" should be "readonly"');
+  if ('memory' in options) throw new TypeError('Option "memory" was removed in v7.0.0 (use ":memory:" filename instead)');
+
+  const trimmed = name.trim();
+  const memory = trimmed === '' || trimmed === ':memory:';
+  const readonly = booleanOption(options, 'readonly');
+  const fileMustExist = booleanOption(options, 'fileMustExist');
+  if (readonly && memory) throw new TypeError('In-memory/temporary databases cannot be readonly');
+  const timeout = timeoutOption(options);
+  const verbose = optionOfType(options, 'verbose', 'function');
+  const cipher = optionOfType(options, 'cipher', 'string');
+  const nativeBinding = nativeBindingOption(options);
+  if (trimmed.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
+  return { name, path: trimmed, memory, readonly, fileMustExist, timeout, verbose, cipher, nativeBinding };
+}
+
+// Checks that the file can be made; `file:` names may be URIs, which SQLite resolves.
+function checkDirectory({ path: file, memory }) {
+  if (memory || file.startsWith('file:') || fs.existsSync(path.dirname(file))) return;
+  throw new TypeError('Cannot open database because the directory does not exist');
+}
+
+// A boolean option: false when it is absent, and nothing but a boolean when it is there.
+function booleanOption(options, key) {
+  if (!(key in options)) return false;
+  const value = options[key];
+  if (typeof value !== 'boolean') throw new TypeError(`Expected the "${key}" option to be a boolean`);
+  return value;
+}
+
+function timeoutOption(options) {
+  if (!('timeout' in options)) return DEFAULT_TIMEOUT;
+  const { timeout } = options;
+  if (!Number.isInteger(timeout) || timeout < 0) {
+    throw new TypeError('Expected the "timeout" option to be a positive integer');
+  }
+  if (timeout > MAX_TIMEOUT) {
+    throw new RangeError(`Option "timeout" cannot be greater than ${MAX_TIMEOUT}`);
+  }
+  return timeout;
+}
+
+// An option that is off when it is absent, null or undefined.
+function optionOfType(options, key, type) {
+  const value = key in options ? options[key] : null;
+  if (value == null) return null;
+  if (typeof value !== type) throw new TypeError(`Expected the "${key}" option to be a ${type}`);
+  return value;
+}
+
+function nativeBindingOption(options) {
+  const value = 'nativeBinding' in options ? options.nativeBinding : null;
+  if (value == null) return null;
+  if (typeof value !== 'string' && typeof value !== 'object') {
+    throw new TypeError('Expected the "nativeBinding" option to be a string or addon object');
+  }
+  return value;
+}
+
+module.exports = { checkOptions, checkDirectory, booleanOption };

@@ -1,0 +1,173 @@
+//! Everything that knows Node: classes, values, what may run while what is running.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `node_api` | Node-API behind safe types; the only unsafe file |
+//! | `database`, `statement`, `iterator` | the classes |
+//! | `execution` | one run of a statement, from parameters to reset |
+//! | `state` | what may start while what is running |
+//! | `bind`, `value`, `rows` | parameters, single values, rows |
+//! | `throw` | errors to exceptions |
+//!
+//! Here is what one environment (the main thread or a worker) keeps.
+
+mod bind;
+mod database;
+mod execution;
+mod iterator;
+mod node_api;
+mod rows;
+mod state;
+mod statement;
+mod throw;
+mod value;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+
+use napi_derive::napi;
+
+use self::database::{Database, Session};
+use self::iterator::StatementIterator;
+use self::node_api::{Call, Class, Env, Function, Reference, Value};
+use self::statement::Statement;
+use crate::error::{Error, Result};
+use crate::pager;
+
+/// What one environment keeps.
+pub(crate) struct State {
+    scripts: OnceCell<Scripts>,
+    statement_class: Reference,
+    iterator_class: Reference,
+    /// The native part for the object that is being constructed.
+    pub(crate) next_statement: RefCell<Option<Statement>>,
+    pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
+    pub(crate) sessions: Rc<Sessions>,
+    /// Whether file names may be URIs.
+    pub(crate) use_uri: Cell<bool>,
+}
+
+/// The JavaScript functions that native code calls.
+pub(crate) struct Scripts {
+    /// `class SqliteError`.
+    pub(crate) sqlite_error: Reference,
+    /// Makes the builders of rows with given names.
+    pub(crate) row_builders: Reference,
+    /// Builds `{ changes, lastInsertRowid }`.
+    pub(crate) run_result: Reference,
+    /// Builds `{ value, done }`.
+    pub(crate) iterator_result: Reference,
+}
+
+/// The databases that are to be closed when the environment ends.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    open: RefCell<Vec<Weak<Session>>>,
+}
+
+impl State {
+    /// What JavaScript handed over with `initialize`.
+    pub(crate) fn scripts(&self) -> Result<&Scripts> {
+        self.scripts
+            .get()
+            .ok_or(Error::Internal("initialize() was not called".into()))
+    }
+
+    /// Makes the JavaScript object of a statement.
+    pub(crate) fn wrap_statement<'e>(
+        &self,
+        env: Env<'e>,
+        statement: Statement,
+    ) -> Result<Value<'e>> {
+        self.next_statement.replace(Some(statement));
+        env.construct(self.statement_class.get(env)?, &[])
+    }
+
+    /// Makes the JavaScript object of an iterator.
+    pub(crate) fn wrap_iterator<'e>(
+        &self,
+        env: Env<'e>,
+        iterator: StatementIterator,
+    ) -> Result<Value<'e>> {
+        self.next_iterator.replace(Some(iterator));
+        env.construct(self.iterator_class.get(env)?, &[])
+    }
+}
+
+impl Sessions {
+    /// Remembers an open database; forgets those that are gone when the list has grown.
+    pub(crate) fn add(&self, session: &Rc<Session>) {
+        let mut open = self.open.borrow_mut();
+        if open.len() == open.capacity() {
+            open.retain(|known| known.strong_count() > 0);
+        }
+        open.push(Rc::downgrade(session));
+    }
+
+    fn close_all(&self) {
+        let sessions: Vec<_> = self
+            .open
+            .borrow_mut()
+            .drain(..)
+            .filter_map(|known| known.upgrade())
+            .collect();
+        for session in sessions {
+            session.abandon();
+        }
+    }
+}
+
+/// Called by Node for each environment that loads the addon.
+#[napi(module_exports)]
+pub(crate) fn register(
+    exports: napi::bindgen_prelude::Object<'_>,
+    env: napi::Env,
+) -> napi::Result<()> {
+    let scope = Env::of_registration(&env);
+    set_up(scope, scope.adopt(&exports))
+        .map_err(|error| napi::Error::from_reason(error.to_string()))
+}
+
+fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
+    pager::install();
+    let statement = env.class::<Statement>()?;
+    let iterator = env.class::<StatementIterator>()?;
+    env.make_iterable(iterator)?;
+    env.set_named(exports, Database::NAME, env.class::<Database>()?)?;
+    env.set_named(exports, Statement::NAME, statement)?;
+    env.set_named(exports, StatementIterator::NAME, iterator)?;
+    env.export(exports, FUNCTIONS)?;
+    let sessions = Rc::<Sessions>::default();
+    let at_exit = Rc::clone(&sessions);
+    env.at_exit(Rc::new(move || at_exit.close_all()))?;
+    env.set_state(State {
+        scripts: OnceCell::new(),
+        statement_class: env.reference(statement)?,
+        iterator_class: env.reference(iterator)?,
+        next_statement: RefCell::new(None),
+        next_iterator: RefCell::new(None),
+        sessions,
+        use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
+    })
+}
+
+const FUNCTIONS: &[Function] = &[Function {
+    name: c"initialize",
+    call: initialize,
+}];
+
+/// `initialize({ SqliteError, rowBuilders, runResult, iteratorResult })`; later calls change nothing.
+fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {
+    let env = call.env;
+    let scripts = call.argument(0)?;
+    let keep = |name| env.reference(env.named(scripts, name)?);
+    let scripts = Scripts {
+        sqlite_error: keep(c"SqliteError")?,
+        row_builders: keep(c"rowBuilders")?,
+        run_result: keep(c"runResult")?,
+        iterator_result: keep(c"iteratorResult")?,
+    };
+    // A second copy of the JavaScript part gets the first one's SqliteError from the addon's state.
+    let _known = env.state()?.scripts.set(scripts);
+    env.undefined()
+}

@@ -1,0 +1,266 @@
+//! SQL as text: what may follow a statement, and which parts of it are secret.
+//!
+//! SQLite compiles the statements; here are only the few questions it does not answer.
+
+/// The length of the white space and semicolons at the start.
+pub(crate) fn separators_len(sql: &[u8]) -> usize {
+    sql.iter()
+        .take_while(|&&byte| is_space(byte) || byte == b';')
+        .count()
+}
+
+/// Whether nothing but white space, semicolons and comments is left.
+pub(crate) fn is_blank(sql: &[u8]) -> bool {
+    Tokens { sql, at: 0 }.all(|token| matches!(token.kind, Kind::Space | Kind::Semicolon))
+}
+
+/// The same statement with every key shown as `'***'`.
+///
+/// Keys stand in `PRAGMA key`, `rekey` and their variants and behind KEY in ATTACH.
+pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
+    let Some((start, end)) = secret_range(&sql) else {
+        return sql;
+    };
+    [&sql[..start], MASK, &sql[end..]].concat()
+}
+
+const MASK: &[u8] = b"'***'";
+const KEY_PRAGMAS: [&[u8]; 6] = [
+    b"key",
+    b"rekey",
+    b"hexkey",
+    b"hexrekey",
+    b"textkey",
+    b"textrekey",
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// White space or a comment.
+    Space,
+    Semicolon,
+    /// A name, quoted or not, a string or a number.
+    Word,
+    Other,
+}
+
+#[derive(Clone, Copy)]
+struct Token {
+    kind: Kind,
+    start: usize,
+    end: usize,
+}
+
+/// Cuts SQL into tokens, as far as the questions here need.
+struct Tokens<'t> {
+    sql: &'t [u8],
+    at: usize,
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let rest = &self.sql[self.at..];
+        let first = *rest.first()?;
+        let (kind, len) = match first {
+            b';' => (Kind::Semicolon, 1),
+            _ if is_space(first) => (
+                Kind::Space,
+                rest.iter().take_while(|&&byte| is_space(byte)).count(),
+            ),
+            b'-' if rest.get(1) == Some(&b'-') => (Kind::Space, line_comment_len(rest)),
+            b'/' if rest.get(1) == Some(&b'*') => (Kind::Space, block_comment_len(rest)),
+            b'\'' | b'"' | b'`' => (Kind::Word, quoted_len(rest, first)),
+            b'[' => (
+                Kind::Word,
+                rest.iter()
+                    .position(|&byte| byte == b']')
+                    .map_or(rest.len(), |at| at + 1),
+            ),
+            _ if is_word(first) => (
+                Kind::Word,
+                rest.iter().take_while(|&&byte| is_word(byte)).count(),
+            ),
+            _ => (Kind::Other, 1),
+        };
+        let start = self.at;
+        self.at += len;
+        Some(Token {
+            kind,
+            start,
+            end: self.at,
+        })
+    }
+}
+
+/// Where the key of the statement stands, if it has one.
+fn secret_range(sql: &[u8]) -> Option<(usize, usize)> {
+    let tokens: Vec<Token> = Tokens { sql, at: 0 }
+        .filter(|token| token.kind != Kind::Space)
+        .collect();
+    let is = |token: &Token, word: &[u8]| sql[token.start..token.end].eq_ignore_ascii_case(word);
+    let first = tokens
+        .iter()
+        .position(|token| !is(token, b"explain") && !is(token, b"query") && !is(token, b"plan"))?;
+    let tokens = &tokens[first..];
+    let end = tokens
+        .iter()
+        .position(|token| token.kind == Kind::Semicolon)
+        .unwrap_or(tokens.len());
+    let tokens = &tokens[..end];
+    let head = tokens.first()?;
+    let secret = if is(head, b"pragma") {
+        pragma_value(sql, tokens)?
+    } else if is(head, b"attach") {
+        let key = tokens.iter().rposition(|token| is(token, b"key"))?;
+        &tokens[key + 1..]
+    } else {
+        return None;
+    };
+    Some((secret.first()?.start, secret.last()?.end))
+}
+
+/// The tokens of the value in `pragma [schema.]key = value` or `pragma key(value)`.
+fn pragma_value<'t>(sql: &[u8], tokens: &'t [Token]) -> Option<&'t [Token]> {
+    let text = |token: &Token| &sql[token.start..token.end];
+    let name_at = if tokens.get(2).is_some_and(|token| text(token) == b".") {
+        3
+    } else {
+        1
+    };
+    let name = unquoted(text(tokens.get(name_at)?));
+    if !KEY_PRAGMAS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(name))
+    {
+        return None;
+    }
+    let value = tokens.get(name_at + 2..)?;
+    match text(&tokens[name_at + 1]) {
+        b"=" => Some(value),
+        b"(" => Some(match value.split_last() {
+            Some((last, inner)) if text(last) == b")" => inner,
+            _ => value,
+        }),
+        _ => None,
+    }
+}
+
+fn unquoted(name: &[u8]) -> &[u8] {
+    match name {
+        [
+            b'"' | b'`' | b'\'' | b'[',
+            inner @ ..,
+            b'"' | b'`' | b'\'' | b']',
+        ] => inner,
+        _ => name,
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\x0b' | b'\x0c' | b'\r')
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+fn line_comment_len(rest: &[u8]) -> usize {
+    rest.iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(rest.len(), |at| at + 1)
+}
+
+fn block_comment_len(rest: &[u8]) -> usize {
+    rest.windows(2)
+        .skip(2)
+        .position(|pair| pair == b"*/")
+        .map_or(rest.len(), |at| at + 4)
+}
+
+fn quoted_len(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while at < rest.len() {
+        if rest[at] == quote {
+            if rest.get(at + 1) != Some(&quote) {
+                return at + 1;
+            }
+            at += 1;
+        }
+        at += 1;
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(sql: &str) -> String {
+        String::from_utf8(without_keys(sql.as_bytes().to_vec())).unwrap()
+    }
+
+    #[test]
+    fn blank_text_is_white_space_semicolons_and_comments() {
+        for sql in [
+            "",
+            " \t\n\x0b\x0c\r;;",
+            "-- a",
+            "--\n;",
+            "/* a",
+            "/**/ ;",
+            "/*/ not closed",
+        ] {
+            assert!(is_blank(sql.as_bytes()), "{sql:?}");
+        }
+        for sql in ["-", "/", "--\n/", "/**/-", "a", "\u{a0}", "\u{2028}", "*/"] {
+            assert!(!is_blank(sql.as_bytes()), "{sql:?}");
+        }
+    }
+
+    #[test]
+    fn the_value_of_a_key_pragma_is_masked() {
+        assert_eq!(masked("PRAGMA key='it''s; x'"), "PRAGMA key='***'");
+        assert_eq!(
+            masked("pragma main . \"ReKey\" = x'00' ; -- c"),
+            "pragma main . \"ReKey\" = '***' ; -- c"
+        );
+        assert_eq!(
+            masked("/* c */ pragma hexkey('00ff');"),
+            "/* c */ pragma hexkey('***');"
+        );
+        assert_eq!(masked("pragma key = -word"), "pragma key = '***'");
+        assert_eq!(masked("pragma [hexrekey](a"), "pragma [hexrekey]('***'");
+        assert_eq!(
+            masked("explain query plan pragma textkey = a"),
+            "explain query plan pragma textkey = '***'"
+        );
+    }
+
+    #[test]
+    fn the_key_of_attach_is_masked() {
+        assert_eq!(
+            masked("ATTACH 'a' AS key KEY 'b' || 'c';"),
+            "ATTACH 'a' AS key KEY '***';"
+        );
+        assert_eq!(
+            masked("attach 'a' as b /* key */ key 'x'"),
+            "attach 'a' as b /* key */ key '***'"
+        );
+    }
+
+    #[test]
+    fn other_statements_stay_as_they_are() {
+        for sql in [
+            "PRAGMA key",
+            "pragma cipher='rc4'",
+            "select key = 'a'",
+            "attach 'a' as b",
+            "pragma kdf_iter=1",
+            "",
+        ] {
+            assert_eq!(masked(sql), sql);
+        }
+    }
+}
