@@ -18,8 +18,7 @@ const PASSPHRASE = Buffer.from('correct horse battery staple');
 const { Mailbox, mailboxFile } = require(path.join(APP, 'mailbox.js'));
 const { NEW_MESSAGES, STEPS } = require(path.join(APP, 'flow.js'));
 const { checkpoint, health, vacuumIfFragmented } = require(path.join(APP, 'upkeep.js'));
-const databasePath = process.env.SEALITE_TEST_MODULE || path.join(__dirname, '..', '..');
-const isReplacedPackage = /better-sqlite3-multiple-ciphers/.test(databasePath);
+const { isPeer, modulePath } = require('../support/database.js');
 
 let root;
 before(() => {
@@ -137,7 +136,7 @@ describe('the output of the demo', () => {
   it('says what failed, and the exit code too', () => {
     const broken = path.join(root, 'broken-module.js');
     fs.writeFileSync(broken, `
-      const Database = require(${JSON.stringify(databasePath)});
+      const Database = require(${JSON.stringify(modulePath)});
       module.exports = class extends Database {
         exec(sql) {
           if (sql === 'ANALYZE') throw new Error('no statistics today');
@@ -229,7 +228,7 @@ describe('a mailbox', () => {
   });
 
   it('survives a crash and then a mistyped passphrase', {
-    skip: isReplacedPackage && 'the replaced package recovers under the wrong key and loses the mailbox',
+    skip: isPeer && 'the replaced package recovers under the wrong key and loses the mailbox',
   }, () => {
     for (const address of ['crash-new@example.org', 'crash-old@example.org']) {
       const file = crash(address);
