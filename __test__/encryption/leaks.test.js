@@ -22,8 +22,9 @@ const locks = {
 
 /** Names of the files in the directory that contain the marker, and of all that are not empty. */
 function scan(dir) {
-  const files = fs.readdirSync(dir).filter((name) => !name.endsWith('-shm') && fs.statSync(path.join(dir, name)).size > 0);
-  return { files, readable: files.filter((name) => fs.readFileSync(path.join(dir, name)).includes(MARKER)) };
+  const contentOf = (name) => fs.readFileSync(path.join(dir, name));
+  const files = fs.readdirSync(dir).filter((name) => !name.endsWith('-shm') && contentOf(name).length > 0);
+  return { files, readable: files.filter((name) => contentOf(name).includes(MARKER)) };
 }
 
 /** Works with the marker in every column, stops in the middle of a transaction, scans, kills, scans. */
@@ -38,7 +39,8 @@ async function work(t, lock, journalMode) {
     INSERT INTO mail SELECT i, replace(hex(zeroblob(100)), '00', '${MARKER} ') FROM n`);
   const stages = [scan(dir)];
   await db.pragma('cache_size=5');
-  await db.exec(`BEGIN; UPDATE mail SET body = body || '${MARKER}' || id; SAVEPOINT s; UPDATE mail SET body = '${MARKER}' || body; ROLLBACK TO s; DELETE FROM mail WHERE id % 7 = 0`);
+  await db.exec(`BEGIN; UPDATE mail SET body = body || '${MARKER}' || id;
+    SAVEPOINT s; UPDATE mail SET body = '${MARKER}' || body; ROLLBACK TO s; DELETE FROM mail WHERE id % 7 = 0`);
   stages.push(scan(dir));
   await process.kill();
   stages.push(scan(dir));

@@ -12,7 +12,9 @@ const { fill, isWhole, makeFile, openWith, unlock } = require('./lock.js');
 
 const key = Buffer.from('pragmas');
 const chacha20 = { pragmas: ["cipher='chacha20'"], key };
-const fails = (db, source, message, code = 'SQLITE_ERROR') => throwsLike(() => db.pragma(source), SqliteError, message, code);
+const fails = (db, source, message, code = 'SQLITE_ERROR') => {
+  throwsLike(() => db.pragma(source), SqliteError, message, code);
+};
 
 /** Runs PRAGMAs in order on one connection; each answers one row whose only column is named by its value. */
 function answers(db, steps) {
@@ -104,7 +106,9 @@ test('hmac_check is a boolean; a word that is none counts as true', (t) => {
   const steps = { off: '0', yes: '1', no: '0', maybe: '1', 5: '1', 0: '0', true: '1', false: '0', on: '1' };
   const db = openFile(t);
   answers(db, [['hmac_check', '1']]);
-  for (const [value, answer] of Object.entries(steps)) answers(db, [[`hmac_check=${value}`, answer], ['hmac_check', answer]]);
+  for (const [value, answer] of Object.entries(steps)) {
+    answers(db, [[`hmac_check=${value}`, answer], ['hmac_check', answer]]);
+  }
 });
 
 test('settings of main last; those of temp hold for one key()', (t) => {
@@ -136,9 +140,8 @@ test('settings belong to the connection', (t) => {
 
 test('a schema that does not exist', (t) => {
   const db = openFile(t);
-  for (const source of ["nope.key='x'", "nope.hexkey='00'", "nope.rekey='x'", 'nope.cipher', "nope.cipher='chacha20'", 'nope.kdf_iter=3', 'nope.cipher_salt', 'nope.hmac_check']) {
-    fails(db, source, 'unknown database nope');
-  }
+  const sources = ["key='x'", "hexkey='00'", "rekey='x'", 'cipher', "cipher='chacha20'", 'kdf_iter=3', 'cipher_salt'];
+  for (const source of sources) fails(db, `nope.${source}`, 'unknown database nope');
 });
 
 test('key answers ok, whatever the key; without a value it is an error', (t) => {
@@ -300,9 +303,8 @@ test('a simple pragma gives the value as text; an unknown name gives no rows', (
   const db = openFile(t);
   assert.equal(db.pragma('kdf_iter', { simple: true }), '64007');
   assert.equal(db.pragma("key='x'", { simple: true }), 'ok');
-  for (const source of ['cipher_provider', 'cipher_version', "textkey='x'", "textrekey='x'", 'memory_security', 'no_such_pragma']) {
-    answers(db, [[source, null]]);
-  }
+  const unknown = ['cipher_provider', 'cipher_version', "textkey='x'", "textrekey='x'", 'memory_security', 'no_such'];
+  answers(db, unknown.map((source) => [source, null]));
 });
 
 test('a key turns secure_delete on', (t) => {

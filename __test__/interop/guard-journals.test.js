@@ -20,7 +20,8 @@ const locks = {
   chacha20: { pragmas: ["cipher='chacha20'"], key },
   aes256cbc: { pragmas: ["cipher='aes256cbc'"], key },
 };
-const wrongLocks = [{}, { ...locks.chacha20, key: Buffer.from('wrong') }, { ...locks.aes256cbc, key: Buffer.from('wrong') }];
+const wrongKey = Buffer.from('wrong');
+const wrongLocks = [{}, { ...locks.chacha20, key: wrongKey }, { ...locks.aes256cbc, key: wrongKey }];
 const PAGE_1_CHANGES = 'PRAGMA user_version=77;';
 const COUNT_AT = 8;
 
@@ -63,10 +64,10 @@ for (const [name, lock] of Object.entries(locks)) {
   }
 
   // The commit was writing page 1 when the power went: the journal alone has it whole.
-  for (const [what, from, to] of [['its second half', 2048, 4096], ['all but its first 24 bytes', 24, 4096], ['the whole', 0, 4096]]) {
+  for (const [what, from] of [['its second half', 2048], ['all but its first 24 bytes', 24], ['the whole', 0]]) {
     overruled(`${name}, (a) with page 1 of the file torn (${what}): the journal's page 1 proves the key`, async (t) => {
       const { bytes } = await crash(t, 'ours', lock, { within: PAGE_1_CHANGES });
-      const torn = tear(bytes, from, to);
+      const torn = tear(bytes, from, 4096);
       const file = restore(t, torn);
       refusesWithoutTouching(t, file, torn);
       hasEveryCommit(unlockHere(open(t, file), lock));
@@ -98,7 +99,7 @@ for (const [name, lock] of Object.entries(locks)) {
     hasEveryCommit(unlockHere(open(t, file), lock));
   });
 
-  test(`${name}, (c) the first transaction of a new file is undone under any key, and the file is empty again`, async (t) => {
+  test(`${name}, (c) the first transaction of a new file is undone under any key`, async (t) => {
     const made = tempFile(t);
     const process = await start(t, 'ours');
     await (await process.open(made, lock)).work('leaveFirstOpen', 60, 2500);
@@ -117,7 +118,7 @@ for (const [name, lock] of Object.entries(locks)) {
     }
   });
 
-  test(`${name}, (c) the journal of a transaction over several files, committed by its missing super-journal`, async (t) => {
+  test(`${name}, (c) the journal of a commit over several files, whose super-journal is gone`, async (t) => {
     const { committed, bytes } = await crash(t, 'ours', lock);
     const file = restore(t, { '': committed[''] });
     const journal = withSuperJournal(bytes['-journal'], path.join(path.dirname(file), 'gone-mj'));

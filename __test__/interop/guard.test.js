@@ -8,7 +8,7 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { open, overruled, isPeer } = require('../support/database.js');
+const { open, overruled, isPeer, tempFile } = require('../support/database.js');
 const { SIDES, start, unlockHere } = require('./processes.js');
 const { crash, restore, isUntouched, hasEveryCommit } = require('./crashed.js');
 const workloads = require('./workloads.js');
@@ -28,7 +28,7 @@ function wrongLocks(name) {
     'no key': {},
     'a wrong key': { ...locks[name], key: Buffer.from('a wrong key') },
     'the other scheme': locks[other],
-    'the legacy mode': { ...locks[name], pragmas: [...locks[name].pragmas, 'legacy=1'] },
+    'the legacy mode': { key, pragmas: [...locks[name].pragmas, 'legacy=1'] },
   };
 }
 
@@ -73,7 +73,7 @@ const secondTurns = {
 for (const [name, lock] of Object.entries(locks)) {
   for (const journalMode of ['delete', 'truncate', 'persist', 'wal']) {
     for (const side of SIDES) {
-      overruled(`${name} in ${journalMode} mode, crashed by ${side}: a wrong first attempt harms nothing`, async (t) => {
+      overruled(`${name} in ${journalMode} mode, crashed by ${side}: a wrong first try harms nothing`, async (t) => {
         const { bytes } = await crash(t, side, lock, { journalMode });
         for (const [wrongName, wrongLock] of Object.entries(wrongLocks(name))) {
           for (const [turnName, turn] of Object.entries(secondTurns)) {
@@ -132,7 +132,7 @@ for (const [name, lock] of Object.entries(locks)) {
     }
   });
 
-  test(`${name}: a read-only connection cannot play back a journal, whatever its key, and changes nothing`, async (t) => {
+  test(`${name}: a read-only connection cannot play back a journal under any key, and changes nothing`, async (t) => {
     const { bytes } = await crash(t, 'ours', lock, { journalMode: 'delete' });
     for (const anyLock of [lock, ...Object.values(wrongLocks(name))]) {
       const file = restore(t, bytes);
@@ -158,6 +158,28 @@ for (const [name, lock] of Object.entries(locks)) {
         db.close();
         hasEveryCommit(unlockHere(open(t, file), lock));
       }
+    }
+  });
+
+  overruled(`${name}: attached with a wrong key or none, a crashed file is refused and not touched`, async (t) => {
+    for (const journalMode of ['delete', 'wal']) {
+      const { bytes } = await crash(t, 'ours', lock, { journalMode });
+      const file = restore(t, bytes);
+      const db = unlockHere(open(t, tempFile(t)), locks.chacha20);
+      db.exec('CREATE TABLE own (x)');
+      for (const scheme of ['chacha20', 'aes256cbc']) {
+        db.pragma(`cipher='${scheme}'`);
+        for (const clause of ["KEY 'a wrong key'", name === 'plain' ? "KEY 'the right key'" : "KEY ''", '']) {
+          if (clause === '' && name === 'chacha20') continue; // main's key is the right one there
+          const attach = db.prepare(`ATTACH ? AS crashed ${clause}`);
+          assert.throws(() => attach.run(file), { code: 'SQLITE_NOTADB' }, `${scheme} ${clause}`);
+          isUntouched(file, bytes, `ATTACH with ${scheme} ${clause}`);
+        }
+      }
+      assert.deepEqual(db.prepare('SELECT * FROM own').all(), []);
+      db.close();
+      isUntouched(file, bytes, 'close()');
+      hasEveryCommit(unlockHere(open(t, file), lock));
     }
   });
 

@@ -106,11 +106,31 @@ for (const [writer, reader] of DIRECTIONS) {
     });
   }
 
+  for (const name of Object.keys(locks)) {
+    for (const pageSize of [512, 4096]) {
+      test(`${name}, pages of ${pageSize} bytes, ended just before the journal was deleted: ${way}`, async (t) => {
+        const file = tempFile(t);
+        // A legacy file does not tell its page size before it is decrypted.
+        const lock = { ...locks[name], pragmas: [...locks[name].pragmas, `legacy_page_size=${pageSize}`] };
+        const process = await processOf(writer);
+        const db = await create(process, file, lock, { pageSize });
+        await db.work('commitKeepingJournal', 2, `${file}-kept`);
+        assert.deepEqual(await db.work('readCells'), sound(2));
+        await db.close();
+        fs.renameSync(`${file}-kept`, `${file}-journal`);
+        assert.equal(readJournal(`${file}-journal`).length, 1);
+        assert.ok(playedBackPages(`${file}-journal`).includes(1));
+        await recovers(reader, file, lock, 1);
+      });
+    }
+  }
+
   test(`a savepoint and a growing file, killed after a spill: ${way}`, async (t) => {
     const file = tempFile(t);
     const process = await start(t, writer);
     const db = await create(process, file, locks.chacha20);
-    const before = "CREATE TABLE extra (body BLOB); INSERT INTO extra SELECT randomblob(3000) FROM cell; SAVEPOINT s; DELETE FROM extra; ROLLBACK TO s;";
+    const before = `CREATE TABLE extra (body BLOB); INSERT INTO extra SELECT randomblob(3000) FROM cell;
+      SAVEPOINT s; DELETE FROM extra; ROLLBACK TO s;`;
     await db.work('leaveOpen', 2, 5, before);
     await process.kill();
     assert.ok(playedBackPages(`${file}-journal`).includes(1));
@@ -178,7 +198,8 @@ for (const [name, pageSize, directions] of [
         hot += playedBackPages(`${file}-journal`).length > 0 ? 1 : 0;
         number = await lastNumber(reader, file, lock, reported);
       }
-      console.log(`${name}, ${pageSize}, ${writer} to ${reader}: seed ${seed}: ${number} transactions, ${hot} of 8 kills left a journal to play back`);
+      console.log(`${name}, ${pageSize}, ${writer} to ${reader}, seed ${seed}: ${number} transactions,`
+        + ` ${hot} of 8 kills left a journal to play back`);
       await recovers(writer, file, lock, number);
     });
   }

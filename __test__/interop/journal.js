@@ -22,9 +22,10 @@ function readJournal(file) {
     const recordLength = header.pageSize + 8;
     const room = Math.floor((bytes.length - at - header.sectorSize) / recordLength);
     const count = header.count === WITHOUT_COUNT ? room : Math.min(header.count, room);
-    const pages = Array.from({ length: count }, (_, n) => bytes.readUInt32BE(at + header.sectorSize + n * recordLength));
+    const recordsAt = at + header.sectorSize;
+    const pages = Array.from({ length: count }, (_, n) => bytes.readUInt32BE(recordsAt + n * recordLength));
     segments.push({ ...header, count, pages });
-    const end = at + header.sectorSize + count * recordLength;
+    const end = recordsAt + count * recordLength;
     at = Math.ceil(end / header.sectorSize) * header.sectorSize;
   }
   return segments;

@@ -78,7 +78,7 @@ class DatabaseProcess {
   settle({ id, value, error }) {
     const { resolve, reject } = this.waiting.get(id);
     this.waiting.delete(id);
-    if (error) reject(Object.assign(new Error(`${this.side}: ${error.message}`), { code: error.code, text: error.message }));
+    if (error) reject(Object.assign(new Error(`${this.side}: ${error.message}`), { code: error.code }));
     else resolve(decode(value));
   }
 

@@ -14,7 +14,11 @@ const { seededRandom } = require('./random.js');
 const workloads = require('./workloads.js');
 
 const processOf = shared();
-const schemes = { chacha20: ["cipher='chacha20'"], aes256cbc: ["cipher='aes256cbc'"], 'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'] };
+const schemes = {
+  'chacha20': ["cipher='chacha20'"],
+  'aes256cbc': ["cipher='aes256cbc'"],
+  'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'],
+};
 const keys = ['old key', 'new key'].map((text) => Buffer.from(text));
 const sound = (number, cells) => ({ cells, numbers: [number], wrongBodies: 0, integrity: 'ok' });
 
@@ -85,7 +89,7 @@ for (const [name, pragmas] of Object.entries(schemes)) {
   });
 
   for (const journalMode of ['delete', 'wal']) {
-    overruled(`${name} in ${journalMode} mode: killed at any moment of a re-key, one of the keys opens the file`, async (t) => {
+    overruled(`${name} in ${journalMode} mode: killed at any moment of a re-key, one key opens the file`, async (t) => {
       const { random, seed } = seededRandom();
       const file = tempFile(t);
       await within(t, 'ours', (first) => create(first, file, oldLock, journalMode, 1000));
@@ -99,7 +103,8 @@ for (const [name, pragmas] of Object.entries(schemes)) {
           changed += 1;
         }
       }
-      console.log(`${name}, ${journalMode}: seed ${seed}, the old key opened ${8 - changed} times, the new one ${changed} times`);
+      console.log(`${name}, ${journalMode}, seed ${seed}: the old key opened ${8 - changed} times,`
+        + ` the new one ${changed} times`);
     });
   }
 }

@@ -11,7 +11,11 @@ const { tempFile } = require('../support/database.js');
 const { DIRECTIONS, shared, start } = require('./processes.js');
 
 const processOf = shared();
-const schemes = { chacha20: ["cipher='chacha20'"], aes256cbc: ["cipher='aes256cbc'"], 'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'] };
+const schemes = {
+  'chacha20': ["cipher='chacha20'"],
+  'aes256cbc': ["cipher='aes256cbc'"],
+  'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'],
+};
 const keys = ['first key', 'second key', 'third key'].map((text) => Buffer.from(text));
 const sound = (number) => ({ cells: 40, numbers: [number], wrongBodies: 0, integrity: 'ok' });
 

@@ -56,14 +56,16 @@ async function nothingIsLost(t, file, commits) {
   }
 }
 
-const describe = (done) => SIDES.map((side) => `${side} ${done[side].commits} transactions, ${done[side].reads} reads, ${done[side].busy} busy`).join('; ');
+const lastReported = (log) => Number(fs.readFileSync(log, 'utf8').trim().split('\n').pop());
+const isEnd = (error) => assert.equal(error.code, 'ENDED');
+const describe = (side, { commits, reads, busy }) => `${side} ${commits} transactions, ${reads} reads, ${busy} busy`;
 
 test(`for ${wholeMs / 1000} seconds both write and read, nothing is lost`, async (t) => {
   const file = await createShared(t, 'ours');
   const processes = await Promise.all(SIDES.map((side) => start(t, side)));
   const connections = await Promise.all(processes.map((process) => openShared(process, file)));
   const [ours, peer] = await Promise.all(connections.map((db, n) => db.work('shareWriting', SIDES[n], wholeMs)));
-  console.log(describe({ ours, peer }));
+  console.log(`${describe('ours', ours)}; ${describe('peer', peer)}`);
   assert.ok(ours.commits > 0 && peer.commits > 0, 'one side never got to write');
   await Promise.all(processes.map((process) => process.stop()));
   await nothingIsLost(t, file, { ours: [ours.commits, ours.commits], peer: [peer.commits, peer.commits] });
@@ -77,11 +79,11 @@ for (const victim of SIDES) {
     const living = await start(t, survivor);
     const done = (await openShared(living, file)).work('shareWriting', survivor, beforeKillMs + afterKillMs);
     const dying = await start(t, victim);
-    const cut = (await openShared(dying, file)).work('shareWriting', victim, wholeMs, log).catch((error) => assert.equal(error.code, 'ENDED'));
+    const cut = (await openShared(dying, file)).work('shareWriting', victim, wholeMs, log).catch(isEnd);
     await new Promise((resolve) => setTimeout(resolve, beforeKillMs));
     await dying.kill();
     await cut;
-    const reported = Number(fs.readFileSync(log, 'utf8').trim().split('\n').pop());
+    const reported = lastReported(log);
     const back = await start(t, victim);
     const again = await (await openShared(back, file)).work('shareWriting', victim, afterKillMs / 2);
     const whole = await done;
@@ -104,13 +106,13 @@ test('after all processes were killed at once, either package recovers the WAL',
     const running = [];
     for (const process of processes) {
       const db = await openShared(process, file);
-      running.push(db.work('shareWriting', process.side, wholeMs, `${file}.${process.side}`).catch((error) => assert.equal(error.code, 'ENDED')));
+      running.push(db.work('shareWriting', process.side, wholeMs, `${file}.${process.side}`).catch(isEnd));
     }
     await new Promise((resolve) => setTimeout(resolve, 800));
     await Promise.all(processes.map((process) => process.kill()));
     await Promise.all(running);
     for (const side of SIDES) {
-      const reported = Number(fs.readFileSync(`${file}.${side}`, 'utf8').trim().split('\n').pop());
+      const reported = lastReported(`${file}.${side}`);
       commits[side] = [reported, reported + 1];
     }
     await within(t, first, async (process) => {

@@ -48,6 +48,18 @@ function leaveOpen(db, number, cachePages, before = '') {
   writeCells(db, number);
 }
 
+/**
+ * Commits, but a second name keeps the journal that the commit deletes. Put back beside the file it
+ * makes the state of a process that ended just before the deletion: page 1 and all others written,
+ * every record counted.
+ */
+function commitKeepingJournal(db, number, keptName) {
+  db.exec('BEGIN');
+  writeCells(db, number);
+  fs.linkSync(`${db.name}-journal`, keptName);
+  db.exec('COMMIT');
+}
+
 /** The first transaction of a new file, left open after it has spilled. */
 function leaveFirstOpen(db, cells, bodyLength) {
   db.pragma('cache_size=5');
@@ -88,7 +100,8 @@ function shareWriting(db, side, milliseconds, logFile) {
   const next = db.prepare('SELECT entries + 1 AS number FROM tally WHERE side = ?').pluck();
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
-  const compare = db.prepare('SELECT t.side, t.entries, (SELECT count(*) FROM entry e WHERE e.side = t.side) AS found FROM tally t');
+  const compare = db.prepare(`
+    SELECT side, entries, (SELECT count(*) FROM entry WHERE entry.side = tally.side) AS found FROM tally`);
   const done = { commits: 0, reads: 0, busy: 0 };
   while (Date.now() < endAt) {
     try {
@@ -120,10 +133,13 @@ function readShared(db) {
   for (const { side, number, body } of db.prepare('SELECT side, number, body FROM entry').iterate()) {
     if (body !== bodyOf(side, number, body.length)) wrong[side] += 1;
   }
-  const sides = db.prepare('SELECT t.side, t.entries, count(e.number) AS rows, ifnull(max(e.number), 0) AS highest FROM tally t LEFT JOIN entry e ON e.side = t.side GROUP BY t.side').all();
+  const sides = db.prepare(`
+    SELECT side, entries, count(number) AS rows, ifnull(max(number), 0) AS highest
+    FROM tally LEFT JOIN entry USING (side) GROUP BY side`).all();
   return { sides, wrong, integrity: db.pragma('integrity_check', { simple: true }) };
 }
 
 module.exports = {
-  fillCells, commitCells, leaveOpen, leaveFirstOpen, commitForever, readCells, shareWriting, readShared,
+  fillCells, commitCells, leaveOpen, commitKeepingJournal, leaveFirstOpen, commitForever, readCells,
+  shareWriting, readShared,
 };
