@@ -9,6 +9,6 @@
 pub mod codec;
 mod error;
 mod guard;
-mod js;
+pub mod js;
 pub mod pager;
 mod sqlite;

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::node_api::{Call, Class, Env, Kind, Method, Reference, Value};
-use super::state::{Activity, Operation, not_open};
+use super::state::{Activity, Operation, Subject, not_open};
 use super::statement::Statement;
 use super::value::Integers;
 use crate::error::{Error, Result};
@@ -125,7 +125,13 @@ impl Class for Database {
 impl Session {
     /// Refuses what must not start now.
     pub(crate) fn check(&self, operation: Operation) -> Result<()> {
-        self.activity.check(operation, || self.connection.is_open())
+        self.activity.check(
+            operation,
+            Subject {
+                is_open: self.connection.is_open(),
+                is_iterating: false,
+            },
+        )
     }
 
     pub(crate) fn handle(&self) -> Result<Ref<'_, Rc<rusqlite::Connection>>> {

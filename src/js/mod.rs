@@ -119,10 +119,7 @@ impl Sessions {
 
 /// Called by Node for each environment that loads the addon.
 #[napi(module_exports)]
-pub(crate) fn register(
-    exports: napi::bindgen_prelude::Object<'_>,
-    env: napi::Env,
-) -> napi::Result<()> {
+pub fn register(exports: napi::bindgen_prelude::Object<'_>, env: napi::Env) -> napi::Result<()> {
     let scope = Env::of_registration(&env);
     set_up(scope, scope.adopt(&exports))
         .map_err(|error| napi::Error::from_reason(error.to_string()))

@@ -37,6 +37,14 @@ enum WhileIterating {
     Refused,
 }
 
+/// What an operation is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject {
+    pub(crate) is_open: bool,
+    /// The statement it needs is being iterated.
+    pub(crate) is_iterating: bool,
+}
+
 /// Ends an execution when it is dropped.
 pub(crate) struct Executing<'a>(&'a Activity);
 
@@ -63,22 +71,27 @@ impl Operation {
 }
 
 impl Activity {
-    /// Refuses what must not start now. `is_open` is asked only where it matters.
-    pub(crate) fn check(&self, operation: Operation, is_open: impl FnOnce() -> bool) -> Result<()> {
+    /// Refuses what must not start now: OPEN, then BUSY, then LOCKED, then the iterators of others.
+    pub(crate) fn check(&self, operation: Operation, subject: Subject) -> Result<()> {
         let (needs_open, iterating) = operation.rule();
-        if needs_open && !is_open() {
-            return Err(Error::of_type(NOT_OPEN));
+        if needs_open && !subject.is_open {
+            return Err(not_open());
         }
         if needs_open && self.poisoned.get() {
             return Err(Error::Internal(POISONED.into()));
         }
-        let refused = self.iterators.get() > 0
-            && match iterating {
-                WhileIterating::Allowed => false,
-                WhileIterating::UnsafeModeOnly => !self.unsafe_mode.get(),
-                WhileIterating::Refused => true,
-            };
-        if refused || self.executing.get() {
+        if self.executing.get() {
+            return Err(Error::of_type(BUSY));
+        }
+        if subject.is_iterating {
+            return Err(Error::of_type(LOCKED));
+        }
+        let refused = match iterating {
+            WhileIterating::Allowed => false,
+            WhileIterating::UnsafeModeOnly => !self.unsafe_mode.get(),
+            WhileIterating::Refused => true,
+        };
+        if refused && self.iterators.get() > 0 {
             Err(Error::of_type(BUSY))
         } else {
             Ok(())
@@ -124,17 +137,21 @@ pub(crate) fn not_open() -> Error {
     Error::of_type(NOT_OPEN)
 }
 
-/// The error of a statement that is being iterated.
-pub(crate) fn locked() -> Error {
-    Error::of_type(LOCKED)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const OPEN: Subject = Subject {
+        is_open: true,
+        is_iterating: false,
+    };
+    const CLOSED: Subject = Subject {
+        is_open: false,
+        is_iterating: false,
+    };
+
     fn allowed(activity: &Activity, operation: Operation) -> bool {
-        activity.check(operation, || true).is_ok()
+        activity.check(operation, OPEN).is_ok()
     }
 
     #[test]
@@ -171,9 +188,32 @@ mod tests {
     #[test]
     fn a_closed_connection_may_be_closed_and_adjusted() {
         let activity = Activity::default();
-        assert!(activity.check(Operation::Close, || false).is_ok());
-        assert!(activity.check(Operation::Adjust, || false).is_ok());
-        assert!(activity.check(Operation::Read, || false).is_err());
+        assert!(activity.check(Operation::Close, CLOSED).is_ok());
+        assert!(activity.check(Operation::Adjust, CLOSED).is_ok());
+        assert!(activity.check(Operation::Read, CLOSED).is_err());
+    }
+
+    #[test]
+    fn a_statement_that_is_iterated_is_locked_for_itself() {
+        let activity = Activity::default();
+        activity.add_iterator().unwrap();
+        let refusal = activity
+            .check(
+                Operation::Write,
+                Subject {
+                    is_iterating: true,
+                    ..OPEN
+                },
+            )
+            .unwrap_err();
+        assert_eq!(refusal.to_string(), LOCKED);
+        assert_eq!(
+            activity
+                .check(Operation::Write, OPEN)
+                .unwrap_err()
+                .to_string(),
+            BUSY
+        );
     }
 
     #[test]

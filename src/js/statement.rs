@@ -9,7 +9,7 @@ use super::database::{Session, optional_boolean};
 use super::iterator::StatementIterator;
 use super::node_api::{Access, Call, Class, Env, Method, Property, Value};
 use super::rows::{Builders, RowMaker, Shape};
-use super::state::{Operation, locked, not_open};
+use super::state::{Operation, Subject, not_open};
 use super::value::Integers;
 use crate::error::{Error, Result};
 use crate::sqlite::connection;
@@ -159,12 +159,11 @@ impl Statement {
 impl Prepared {
     /// Refuses what must not start now, with this statement.
     pub(crate) fn check_free(&self, operation: Operation) -> Result<()> {
-        self.session.check(operation)?;
-        if self.iterating.get() {
-            Err(locked())
-        } else {
-            Ok(())
-        }
+        let subject = Subject {
+            is_open: self.session.connection.is_open(),
+            is_iterating: self.iterating.get(),
+        };
+        self.session.activity.check(operation, subject)
     }
 
     /// How the rows of the next execution look.

@@ -213,12 +213,14 @@ impl RawStatement {
         let index = c_int::try_from(index).unwrap_or(c_int::MAX);
         // SAFETY: a live statement; for a bad index or without a row SQLite answers NULL.
         Ok(match unsafe { ffi::sqlite3_column_type(ptr, index) } {
-            // SAFETY: as above.
             ffi::SQLITE_INTEGER => {
+                // SAFETY: as above.
                 Column::Integer(unsafe { ffi::sqlite3_column_int64(ptr, index) })
             }
-            // SAFETY: as above.
-            ffi::SQLITE_FLOAT => Column::Real(unsafe { ffi::sqlite3_column_double(ptr, index) }),
+            ffi::SQLITE_FLOAT => {
+                // SAFETY: as above.
+                Column::Real(unsafe { ffi::sqlite3_column_double(ptr, index) })
+            }
             ffi::SQLITE_TEXT => {
                 // SAFETY: as above; asked before the length, as this may convert to UTF-8.
                 let start = unsafe { ffi::sqlite3_column_text(ptr, index) };
