@@ -7,7 +7,9 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { open, openFile, overruled, tempFile, throwsLike, throwsNotADb, SqliteError } = require('../support/database.js');
+const {
+  SqliteError, open, openFile, overruled, tempFile, throwsLike, throwsNotADb,
+} = require('../support/database.js');
 const { fill, isWhole, makeFile, openWith, unlock } = require('./lock.js');
 
 const key = Buffer.from('pragmas');
