@@ -7,7 +7,9 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { open, openFile, tempFile, throwsLike, throwsNotADb, SqliteError } = require('../support/database.js');
+const {
+  SqliteError, open, openFile, overruled, tempFile, throwsLike, throwsNotADb,
+} = require('../support/database.js');
 const { fill, isWhole, makeFile, openWith, unlock } = require('./lock.js');
 
 const key = Buffer.from('pragmas');
@@ -224,16 +226,18 @@ test('rekey of a legacy database to another page size is refused, the old key st
   isWhole(openWith(t, file, legacy));
 });
 
-test('rekey inside a transaction commits it; a rollback has nothing left to undo', (t) => {
+overruled('rekey inside a transaction is refused, which goes on under the old key (overrules C-31.8)', (t) => {
   for (const journalMode of ['delete', 'wal']) {
     const file = makeFile(t, tempFile(t), chacha20, `journal_mode=${journalMode}`);
     const db = openWith(t, file, chacha20);
     db.exec("BEGIN; INSERT INTO note VALUES (50, 'pending')");
-    assert.equal(db.rekey(Buffer.from('second')), 0);
-    if (db.inTransaction) db.exec('ROLLBACK');
+    throwsLike(() => db.rekey(Buffer.from('second')), SqliteError, 'SQL logic error', 'SQLITE_ERROR');
+    assert.throws(() => db.pragma("rekey='second'"), { code: 'SQLITE_ERROR' });
+    assert.equal(db.inTransaction, true);
+    db.exec('ROLLBACK');
+    isWhole(db);
     db.close();
-    const again = openWith(t, file, { ...chacha20, key: Buffer.from('second') });
-    assert.equal(again.prepare('SELECT body FROM note WHERE id = 50').pluck().get(), 'pending');
+    isWhole(openWith(t, file, chacha20));
   }
 });
 

@@ -143,7 +143,9 @@ for (const [writer, reader] of DIRECTIONS) {
 
 // The replaced package damages journals of 512-byte pages that have several segments, so only we
 // can be asked about these.
-for (const [name, lock] of Object.entries(locks)) {
+for (const [name, { pragmas, key: anyKey }] of Object.entries(locks)) {
+  const lock = { pragmas: [...pragmas, 'legacy_page_size=512'], key: anyKey };
+
   overruled(`${name} with pages of 512 bytes and several segments, killed after a spill: ours to ours`, async (t) => {
     const file = tempFile(t);
     const segments = await killAfterSpill(t, 'ours', file, lock, { pageSize: 512 });
