@@ -66,12 +66,6 @@ test('ANALYZE keeps samples: STAT4 (C-33.4)', (t) => {
   assert.ok(db.prepare('select count(*) from sqlite_stat4').pluck().get() > 0);
 });
 
-test('UPDATE and DELETE take ORDER BY and LIMIT (C-33.4)', (t) => {
-  const db = open(t).exec('CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (3), (4), (5)');
-  db.exec('DELETE FROM t ORDER BY x DESC LIMIT 2; UPDATE t SET x = 10 ORDER BY x LIMIT 1');
-  assert.deepEqual(db.prepare('select x from t order by rowid').pluck().all(), [10, 2, 3]);
-});
-
 test('newer SQL is there (C-33.4)', (t) => {
   const db = openFile(t).exec(`
     CREATE TABLE s (a INTEGER PRIMARY KEY, b TEXT, c INTEGER GENERATED ALWAYS AS (a * 2)) STRICT, WITHOUT ROWID`);
