@@ -163,10 +163,9 @@ overruled('the option cipher sets the scheme (overrules C-2.3)', (t) => {
 overruled('the option cipher must be the name of a scheme and is checked after verbose (overrules C-2.14)', (t) => {
   const file = openFile(t).name;
   const type = 'Expected the "cipher" option to be a string';
-  for (const cipher of [5, {}, true, false, 0, Object('chacha20')]) {
+  for (const cipher of [undefined, null, 5, {}, true, Object('chacha20')]) {
     throwsLike(() => new Database(file, { cipher }), TypeError, type);
   }
-  for (const cipher of [undefined, null]) assert.equal(open(t, file, { cipher }).pragma('cipher', { simple: true }), 'chacha20');
   throwsLike(() => new Database(file, { cipher: 'bogus' }), SqliteError, "Cipher 'bogus' unknown.", 'SQLITE_ERROR');
   throwsLike(() => new Database(file, { cipher: '' }), SqliteError, "Cipher '' unknown.", 'SQLITE_ERROR');
   throwsLike(() => new Database(file, { cipher: 5, verbose: 5 }), TypeError, 'Expected the "verbose" option to be a function');
