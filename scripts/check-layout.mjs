@@ -17,6 +17,7 @@ const UNSAFE = [
   'src/pager/exports.rs',
   'src/pager/hook.rs',
   'src/pager/state.rs',
+  'src/sqlite/extension.rs',
   'src/sqlite/step.rs',
 ];
 

@@ -3,7 +3,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`js`] | Node: classes, values, what may run while what is running |
-//! | [`sqlite`] | prepared statements and callbacks that rusqlite leaves out |
+//! | `sqlite` | prepared statements and callbacks that rusqlite leaves out |
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 pub mod codec;

@@ -1,0 +1,142 @@
+// Types of the public interface, written by hand. What is not implemented is not declared.
+
+declare namespace BetterSqlite3MultipleCiphers {
+  /** What can be bound to a parameter. */
+  type Bindable = number | bigint | string | NodeJS.ArrayBufferView | null | undefined;
+
+  interface ColumnDefinition {
+    name: string;
+    column: string | null;
+    table: string | null;
+    database: string | null;
+    type: string | null;
+  }
+
+  interface RunResult {
+    changes: number;
+    lastInsertRowid: number | bigint;
+  }
+
+  /** `run`, `get`, `all`, `iterate` and `bind` take the parameters `P`; rows are of type `R`. */
+  interface Statement<P extends unknown[], R = unknown> {
+    readonly reader: boolean;
+    readonly readonly: boolean;
+    readonly source: string;
+    readonly database: Database;
+    readonly busy: boolean;
+
+    run(...params: P): RunResult;
+    get(...params: P): R | undefined;
+    all(...params: P): R[];
+    iterate(...params: P): StatementIterator<P, R>;
+    bind(...params: P): this;
+    pluck(toggleState?: boolean): this;
+    expand(toggleState?: boolean): this;
+    raw(toggleState?: boolean): this;
+    safeIntegers(toggleState?: boolean): this;
+    columns(): ColumnDefinition[];
+    toString(): string;
+  }
+
+  interface StatementIterator<P extends unknown[], R> extends IterableIterator<R> {
+    readonly statement: Statement<P, R>;
+    next(): IteratorResult<R, undefined>;
+    return(): IteratorResult<R, undefined>;
+    [Symbol.iterator](): StatementIterator<P, R>;
+  }
+
+  /** A function that runs inside a transaction; the variants differ in how it begins. */
+  interface Transaction<F extends VariableArgFunction> {
+    (this: ThisParameterType<F>, ...params: Parameters<F>): ReturnType<F>;
+    readonly default: Transaction<F>;
+    readonly deferred: Transaction<F>;
+    readonly immediate: Transaction<F>;
+    readonly exclusive: Transaction<F>;
+    readonly database: Database;
+  }
+
+  type VariableArgFunction = (this: any, ...params: any[]) => unknown;
+
+  interface Database {
+    readonly name: string;
+    readonly open: boolean;
+    readonly inTransaction: boolean;
+    readonly readonly: boolean;
+    readonly memory: boolean;
+
+    prepare<BindParameters extends unknown[] | {} = unknown[], Result = unknown>(
+      source: string,
+    ): BindParameters extends unknown[] ? Statement<BindParameters, Result> : Statement<[BindParameters], Result>;
+    transaction<F extends VariableArgFunction>(fn: F): Transaction<F>;
+    exec(source: string): this;
+    /** The bytes are the passphrase; takes effect at the next access. */
+    key(key: Buffer): number;
+    /** Encrypts under another passphrase; an empty one decrypts. */
+    rekey(key: Buffer): number;
+    pragma(source: string, options?: SqliteDatabase.PragmaOptions | null): unknown;
+    explain(source: string): unknown[];
+    loadExtension(path: string, entryPoint?: string): this;
+    close(): this;
+    defaultSafeIntegers(toggleState?: boolean): this;
+    unsafeMode(unsafe?: boolean): this;
+  }
+
+  interface DatabaseConstructor {
+    new (filename?: string | null, options?: SqliteDatabase.Options | null): Database;
+    (filename?: string | null, options?: SqliteDatabase.Options | null): Database;
+    prototype: Database;
+    SqliteError: SqliteErrorConstructor;
+  }
+
+  interface SqliteError extends Error {
+    name: string;
+    message: string;
+    code: string;
+  }
+
+  interface SqliteErrorConstructor {
+    new (message: string, code: string): SqliteError;
+    (message: string, code: string): SqliteError;
+    prototype: SqliteError;
+  }
+}
+
+import SqliteDatabase = Database;
+
+declare namespace Database {
+  interface Options {
+    readonly?: boolean;
+    fileMustExist?: boolean;
+    /** Milliseconds to wait for a lock. */
+    timeout?: number;
+    /** Called with the SQL of each statement before it runs; keys are masked. */
+    verbose?: ((message: string) => unknown) | null;
+    /** The cipher scheme, as `PRAGMA cipher` would set it. */
+    cipher?: string | null;
+    /** Path of the native addon, or the loaded addon itself. */
+    nativeBinding?: string | object | null;
+  }
+
+  interface PragmaOptions {
+    /** Only the first column of the first row. */
+    simple?: boolean;
+  }
+
+  type RunResult = BetterSqlite3MultipleCiphers.RunResult;
+  type ColumnDefinition = BetterSqlite3MultipleCiphers.ColumnDefinition;
+  type SqliteError = BetterSqlite3MultipleCiphers.SqliteError;
+  type Statement<
+    BindParameters extends unknown[] | {} = unknown[],
+    Result = unknown,
+  > = BindParameters extends unknown[]
+    ? BetterSqlite3MultipleCiphers.Statement<BindParameters, Result>
+    : BetterSqlite3MultipleCiphers.Statement<[BindParameters], Result>;
+  type Transaction<
+    T extends BetterSqlite3MultipleCiphers.VariableArgFunction = BetterSqlite3MultipleCiphers.VariableArgFunction,
+  > = BetterSqlite3MultipleCiphers.Transaction<T>;
+  type Database = BetterSqlite3MultipleCiphers.Database;
+}
+
+declare const Database: BetterSqlite3MultipleCiphers.DatabaseConstructor;
+
+export = Database;
