@@ -12,7 +12,7 @@ const path = require('node:path');
 const { after, before, describe, it } = require('node:test');
 
 const APP = path.join(__dirname, '..', '..', 'examples', 'mail-app');
-const FIXTURES = path.join(APP, 'fixtures');
+const FIXTURES = path.join(__dirname, '..', 'fixtures');
 const PASSPHRASE = Buffer.from('correct horse battery staple');
 
 const { Mailbox, mailboxFile } = require(path.join(APP, 'mailbox.js'));

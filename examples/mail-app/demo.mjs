@@ -51,7 +51,7 @@ function prepareFile({ address, fixture }, mailboxFile) {
   const file = mailboxFile(options.root, address);
   fs.mkdirSync(path.dirname(file), { recursive: true });
   for (const end of ['', '-wal', '-shm', '-journal']) fs.rmSync(file + end, { force: true });
-  if (fixture) fs.copyFileSync(path.join(HERE, 'fixtures', fixture), file);
+  if (fixture) fs.copyFileSync(path.join(HERE, '../../__test__/fixtures', fixture), file);
 }
 
 function runMailbox(mailbox, regexp) {
