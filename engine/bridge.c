@@ -49,6 +49,8 @@ static u32 sealiteChangeCounter(Pager *pPager){
   return sqlite3Get4byte((u8*)pPager->dbFileVers);
 }
 
+static void sealitePage1WasRead(Pager *pPager){ pPager->bPage1WasRead = 1; }
+
 static void sealiteVacuumBegins(sqlite3 *db, int iDb){
   if( sealiteHooks.xVacuumBegins ) sealiteHooks.xVacuumBegins(db, iDb);
 }
@@ -115,8 +117,6 @@ SQLITE_API int sqlite3_rekey(sqlite3 *db, const void *pKey, int nKey){
 }
 
 /* -------------------------------------------------------------- what Rust asks of a database */
-
-int sealite_database_count(sqlite3 *db){ return db->nDb; }
 
 int sealite_database_index(sqlite3 *db, const char *zDb){ return sqlite3FindDbName(db, zDb); }
 
@@ -185,6 +185,7 @@ void sealite_set_codec(
   void *pCodec
 ){
   pPager->errCode = SQLITE_OK;
+  pPager->bPage1WasRead = 0;
   sqlcipherPagerSetCodec(pPager, xCodec, xSizeChange, xFree, pCodec);
 }
 
@@ -215,19 +216,6 @@ int sealite_super_is_missing(Pager *pPager, int *pMissing){
 u32 sealite_pager_page_size(Pager *pPager){ return (u32)pPager->pageSize; }
 
 /* --------------------------------------------------------------- transactions made by Rust */
-
-/* SQLITE_OK when page 1 can be read as a database now; no lock is left behind. */
-int sealite_try_read(sqlite3 *db, int iDb){
-  Btree *p = sealiteBtree(db, iDb);
-  int rc = SQLITE_OK;
-  sqlite3BtreeEnter(p);
-  if( sqlite3BtreeTxnState(p)==SQLITE_TXN_NONE ){
-    rc = sqlite3BtreeBeginTrans(p, 0, 0);
-    if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
-  }
-  sqlite3BtreeLeave(p);
-  return rc;
-}
 
 int sealite_begin_write(sqlite3 *db, int iDb){
   Btree *p = sealiteBtree(db, iDb);

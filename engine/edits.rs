@@ -40,6 +40,7 @@ static int sealiteCodecError(Pager*, Pgno);
 static int sealiteProveKey(Pager*);
 static char *sealiteJournalPlain(Pager*, char*, Pgno);
 static u32 sealiteChangeCounter(Pager*);
+static void sealitePage1WasRead(Pager*);
 ",
     },
     Edit {
@@ -228,6 +229,27 @@ static u32 sealiteChangeCounter(Pager*);
         why: "the old change counter is in the plain page, not in the stored bytes",
         anchor: "  change_counter = sqlite3Get4byte((u8*)pPg->pPager->dbFileVers)+1;\n",
         replacement: "  change_counter = sealiteChangeCounter(pPg->pPager)+1;\n",
+    },
+    Edit {
+        why: "the checkpoint at close is left out until page 1 has been read: this remembers that it was",
+        anchor: "  void *pCodec;               /* First argument to xCodec... methods */\n",
+        replacement: r"  void *pCodec;               /* First argument to xCodec... methods */
+  u8 bPage1WasRead;           /* Page 1 was read as that of a database */
+",
+    },
+    Edit {
+        why: "as above: where SQLite has accepted page 1",
+        anchor: "  pBt->pPage1 = pPage1;\n  pBt->nPage = nPage;\n  return SQLITE_OK;\n",
+        replacement: r"  pBt->pPage1 = pPage1;
+  pBt->nPage = nPage;
+  sealitePage1WasRead(pBt->pPager);
+  return SQLITE_OK;
+",
+    },
+    Edit {
+        why: "as above: where the checkpoint at close is made",
+        anchor: "    if( db && 0==(db->flags & SQLITE_NoCkptOnClose)\n",
+        replacement: "    if( db && 0==(db->flags & SQLITE_NoCkptOnClose) && pPager->bPage1WasRead\n",
     },
     Edit {
         why: "VACUUM attaches its copy under the codec of the database that is vacuumed",

@@ -83,7 +83,6 @@ fn a_keyed_database_comes_back_in_every_journal_mode() {
             .unwrap();
             db.execute_batch("VACUUM").unwrap();
             assert_eq!(count(&db), Ok(300), "{cipher} {mode}");
-            pager::before_close(&db);
             db.close().unwrap();
             assert!(!is_plain(&scratch.file()));
             let db = keyed(&scratch.file(), cipher, "k");
@@ -116,7 +115,6 @@ fn every_rekey_leaves_a_database_that_only_the_new_key_opens() {
                 assert_eq!(pager::rekey(&db, "main", new).is_err(), refused, "{what}");
                 assert_eq!(count(&db), Ok(200), "{what}");
                 fill(&db, 10);
-                pager::before_close(&db);
                 db.close().unwrap();
                 if refused {
                     continue;

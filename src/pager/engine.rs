@@ -23,7 +23,6 @@ pub(super) type XSizeChange = unsafe extern "C" fn(*mut c_void, c_int, c_int);
 pub(super) type XFree = unsafe extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
-    fn sealite_database_count(db: *mut ffi::sqlite3) -> c_int;
     fn sealite_database_index(db: *mut ffi::sqlite3, name: *const c_char) -> c_int;
     fn sealite_pager(db: *mut ffi::sqlite3, index: c_int) -> *mut RawPager;
     fn sealite_page_size(db: *mut ffi::sqlite3, index: c_int) -> u32;
@@ -55,7 +54,6 @@ unsafe extern "C" {
     fn sealite_journal_size(pager: *mut RawPager, size: *mut i64) -> c_int;
     fn sealite_super_is_missing(pager: *mut RawPager, missing: *mut c_int) -> c_int;
     fn sealite_pager_page_size(pager: *mut RawPager) -> u32;
-    fn sealite_try_read(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_begin_write(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_rewrite_page(db: *mut ffi::sqlite3, index: c_int, page_no: u32) -> c_int;
     fn sealite_page_count(db: *mut ffi::sqlite3, index: c_int) -> u32;
@@ -76,18 +74,6 @@ fn check(code: c_int) -> Result<(), c_int> {
     }
 }
 
-/// The databases of a connection: main, temp when it is there, attached ones.
-pub(super) fn schemas(connection: &Connection) -> Vec<Schema> {
-    // SAFETY: the handle of an open connection, used by this thread only.
-    let db = unsafe { connection.handle() };
-    // SAFETY: as above.
-    let count = unsafe { sealite_database_count(db) };
-    // SAFETY: as above; the values live no longer than this borrow of the connection is in use.
-    (0..count)
-        .filter_map(|index| unsafe { Schema::new(db, index) })
-        .collect()
-}
-
 /// The database of this name.
 pub(super) fn find_schema(connection: &Connection, name: &CStr) -> Option<Schema> {
     // SAFETY: the handle of an open connection, used by this thread only.
@@ -96,27 +82,6 @@ pub(super) fn find_schema(connection: &Connection, name: &CStr) -> Option<Schema
     let index = unsafe { sealite_database_index(db, name.as_ptr()) };
     // SAFETY: as above.
     unsafe { Schema::new(db, index) }
-}
-
-/// Leaves the WAL as it is when the connection is closed.
-pub(super) fn no_checkpoint_on_close(connection: &Connection) {
-    // SAFETY: the handle of an open connection, used by this thread only.
-    let db = unsafe { connection.handle() };
-    let unused: *mut c_int = ptr::null_mut();
-    // SAFETY: this option takes an int and a pointer to int, which may be NULL.
-    let code = unsafe {
-        ffi::sqlite3_db_config(
-            db,
-            ffi::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-            1 as c_int,
-            unused,
-        )
-    };
-    debug_assert_eq!(
-        code,
-        ffi::SQLITE_OK,
-        "the option has been known since SQLite 3.16"
-    );
 }
 
 /// One open database of a connection.
@@ -222,12 +187,6 @@ impl Schema {
     pub(super) fn in_transaction(self) -> bool {
         // SAFETY: an open connection, see `new`.
         unsafe { sealite_autocommit(self.db.as_ptr()) == 0 }
-    }
-
-    /// Reads page 1 in a transaction of its own, if none is open.
-    pub(super) fn try_read(self) -> Result<(), c_int> {
-        // SAFETY: an open database, see `new`.
-        check(unsafe { sealite_try_read(self.db.as_ptr(), self.index) })
     }
 
     pub(super) fn begin_write(self) -> Result<(), c_int> {

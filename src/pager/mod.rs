@@ -85,18 +85,6 @@ pub fn rekey(connection: &Connection, schema: &str, key: &[u8]) -> std::result::
     rekey::rekey(schema, key).map_err(|failure| failure.code)
 }
 
-/// Call it right before a connection is closed, when its statements are finalized: leaves out the
-/// checkpoint at close for as long as page 1 cannot be read, as under a wrong key.
-pub fn before_close(connection: &Connection) {
-    let schemas = engine::schemas(connection);
-    if schemas
-        .into_iter()
-        .any(|schema| schema.pager().wal_is_open() && schema.try_read().is_err())
-    {
-        engine::no_checkpoint_on_close(connection);
-    }
-}
-
 fn find(connection: &Connection, schema: &str) -> std::result::Result<Schema, c_int> {
     let name = CString::new(schema).map_err(|_| ffi::SQLITE_ERROR)?;
     engine::find_schema(connection, &name).ok_or(ffi::SQLITE_ERROR)

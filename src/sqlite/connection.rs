@@ -14,7 +14,6 @@ use rusqlite::limits::Limit;
 use super::extension;
 use super::step::{RawStatement, Use};
 use crate::error::{Error, Result};
-use crate::pager;
 
 /// An open or closed connection.
 pub(crate) struct Connection {
@@ -143,7 +142,6 @@ impl Connection {
                 return Err(Error::of_code(rusqlite::ffi::SQLITE_BUSY));
             }
         };
-        pager::before_close(&handle);
         handle.close().map_err(|(handle, error)| {
             *self.handle.borrow_mut() = Some(Rc::new(handle));
             sqlite_error(error)
