@@ -112,7 +112,7 @@ declare namespace Database {
     /** Called with the SQL of each statement before it runs; keys are masked. */
     verbose?: ((message: string) => unknown) | null;
     /** The cipher scheme, as `PRAGMA cipher` would set it. */
-    cipher?: string | null;
+    cipher?: string;
     /** Path of the native addon, or the loaded addon itself. */
     nativeBinding?: string | object | null;
   }

@@ -22,8 +22,8 @@ function checkOptions(filenameGiven, optionsGiven) {
   const fileMustExist = booleanOption(options, 'fileMustExist');
   if (readonly && memory) throw new TypeError('In-memory/temporary databases cannot be readonly');
   const timeout = timeoutOption(options);
-  const verbose = optionOfType(options, 'verbose', 'function');
-  const cipher = optionOfType(options, 'cipher', 'string');
+  const verbose = verboseOption(options);
+  const cipher = cipherOption(options);
   const nativeBinding = nativeBindingOption(options);
   if (trimmed.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
   return { name, path: trimmed, memory, readonly, fileMustExist, timeout, verbose, cipher, nativeBinding };
@@ -55,12 +55,19 @@ function timeoutOption(options) {
   return timeout;
 }
 
-// An option that is off when it is absent, null or undefined.
-function optionOfType(options, key, type) {
-  const value = key in options ? options[key] : null;
+function verboseOption(options) {
+  const value = 'verbose' in options ? options.verbose : null;
   if (value == null) return null;
-  if (typeof value !== type) throw new TypeError(`Expected the "${key}" option to be a ${type}`);
+  if (typeof value !== 'function') throw new TypeError('Expected the "verbose" option to be a function');
   return value;
+}
+
+// Present means meant: an undefined cipher from a misspelt setting must not pick the default scheme.
+function cipherOption(options) {
+  if (!('cipher' in options)) return null;
+  const { cipher } = options;
+  if (typeof cipher !== 'string') throw new TypeError('Expected the "cipher" option to be a string');
+  return cipher;
 }
 
 function nativeBindingOption(options) {
