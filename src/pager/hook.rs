@@ -116,9 +116,8 @@ unsafe extern "C" fn x_codec(
 unsafe extern "C" fn x_size_change(codec_ptr: *mut c_void, page_size: c_int, _reserve: c_int) {
     guard::call((), || {
         // SAFETY: as in `x_codec`.
-        if let (Some(hooked), Ok(page_len)) =
-            (unsafe { from_ptr(codec_ptr) }, usize::try_from(page_size))
-        {
+        let hooked = unsafe { from_ptr(codec_ptr) };
+        if let (Some(hooked), Ok(page_len)) = (hooked, usize::try_from(page_size)) {
             hooked.page_len = page_len;
             hooked.codec.set_page_len(page_len);
         }

@@ -52,10 +52,10 @@ impl From<Failure> for Error {
 }
 
 impl Error {
-    fn new(message: impl ToString) -> Error {
+    fn new(message: String) -> Error {
         Error {
             code: ffi::SQLITE_ERROR,
-            message: message.to_string(),
+            message,
         }
     }
 }
@@ -67,12 +67,13 @@ fn answer(schema: Schema, name: &str, value: Option<&str>) -> std::result::Resul
         }
         ("key", Some(text)) => done(keying::key(schema, text.as_bytes())),
         ("hexkey", Some(text)) => {
-            let key = parse_hex_key(text).map_err(Error::new)?;
+            let key = parse_hex_key(text).map_err(|error| Error::new(error.to_string()))?;
             done(keying::key(schema, &key))
         }
         ("rekey", text) => done(rekey::rekey(schema, text.unwrap_or_default().as_bytes())),
         ("hexrekey", text) => {
-            let key = parse_hex_key(text.unwrap_or_default()).map_err(Error::new)?;
+            let key = parse_hex_key(text.unwrap_or_default())
+                .map_err(|error| Error::new(error.to_string()))?;
             done(rekey::rekey(schema, &key))
         }
         // SQLite knows these; in the replaced package they do nothing.
@@ -135,8 +136,8 @@ fn cipher(schema: Schema, value: Option<&str>) -> std::result::Result<Answer, Er
     let scheme = match value {
         None => with_state(schema, |state| state.settings.scheme(level(schema))),
         Some(name) => {
-            let scheme = find_scheme(name)
-                .ok_or_else(|| Error::new(format_args!("Cipher '{name}' unknown.")))?;
+            let scheme =
+                find_scheme(name).ok_or_else(|| Error::new(format!("Cipher '{name}' unknown.")))?;
             with_state(schema, |state| {
                 state.settings.set_scheme(reach(schema), scheme)
             });
@@ -165,7 +166,7 @@ fn parameter(
         }
     });
     Ok(shown
-        .map_err(Error::new)?
+        .map_err(|error| Error::new(error.to_string()))?
         .map_or(Answer::Unknown, Answer::Row))
 }
 
@@ -178,9 +179,9 @@ fn cipher_salt(schema: Schema, value: Option<&str>) -> std::result::Result<Answe
         (None, salt) => Ok(salt
             .flatten()
             .map_or(Answer::Nothing, |salt| Answer::Row(show_salt(&salt)))),
-        (Some(_), Some(_)) => Err(Error::new("Cipher salt can't be changed.")),
+        (Some(_), Some(_)) => Err(Error::new("Cipher salt can't be changed.".to_owned())),
         (Some(text), None) => {
-            let salt = parse_salt(text).map_err(Error::new)?;
+            let salt = parse_salt(text).map_err(|error| Error::new(error.to_string()))?;
             with_state(schema, |state| state.saved_salt = Some(salt));
             Ok(Answer::Row("ok".to_owned()))
         }
