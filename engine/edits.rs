@@ -252,6 +252,14 @@ static void sealitePage1WasRead(Pager*);
         replacement: "    if( db && 0==(db->flags & SQLITE_NoCkptOnClose) && pPager->bPage1WasRead\n",
     },
     Edit {
+        why: "a disk that cannot be read (EIO) keeps its name, which is not that of a damaged database",
+        anchor: r"  }else if( rc==SQLITE_IOERR_CORRUPTFS ){
+    rc = SQLITE_CORRUPT_BKPT;
+  }
+",
+        replacement: "  }\n",
+    },
+    Edit {
         why: "VACUUM attaches its copy under the codec of the database that is vacuumed",
         anchor: "  rc = execSqlF(db, pzErrMsg, \"ATTACH %Q AS %s\", zOut, zDbVacuum);\n",
         replacement: r#"  sealiteVacuumBegins(db, iDb);

@@ -19,12 +19,13 @@ function testWithExtension(name, fn) {
   test(name, { skip }, (t) => fn(t, compile(tempDir(t))));
 }
 
-function compile(dir) {
-  const target = path.join(dir, `test_extension${suffix}`);
-  const source = path.join(__dirname, 'test_extension.c');
-  const { status, stderr } = spawnSync(compiler, ['-shared', '-fPIC', '-O1', '-o', target, source], { encoding: 'utf8' });
+/** Compiles `<name>.c` of this folder to a shared library in `dir`; gives its path. */
+function compile(dir, name = 'test_extension', libraries = []) {
+  const target = path.join(dir, `${name}${suffix}`);
+  const source = path.join(__dirname, `${name}.c`);
+  const { status, stderr } = spawnSync(compiler, ['-shared', '-fPIC', '-O1', '-o', target, source, ...libraries], { encoding: 'utf8' });
   if (status !== 0 || !fs.existsSync(target)) throw new Error(`${compiler} failed: ${stderr}`);
   return target;
 }
 
-module.exports = { testWithExtension, suffix };
+module.exports = { testWithExtension, compile, hasCompiler, suffix };
