@@ -165,6 +165,9 @@ int sealite_in_use(sqlite3 *db, int iDb){
 
 int sealite_autocommit(sqlite3 *db){ return db->autoCommit; }
 
+/* Statements of the connection that have been started and not finished. */
+int sealite_active_statements(sqlite3 *db){ return db->nVdbeActive; }
+
 /* ----------------------------------------------------------------- what Rust asks of a pager */
 
 int sealite_is_file(Pager *pPager){
@@ -212,6 +215,9 @@ int sealite_super_is_missing(Pager *pPager, int *pMissing){
   *pMissing = !bExists;
   return rc;
 }
+
+/* After a change of codec that leaves page 1 known: it counts as read. */
+void sealite_page_1_was_read(Pager *pPager){ sealitePage1WasRead(pPager); }
 
 u32 sealite_pager_page_size(Pager *pPager){ return (u32)pPager->pageSize; }
 

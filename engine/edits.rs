@@ -49,7 +49,7 @@ static void sealitePage1WasRead(Pager*);
         replacement: "    if( P->xCodec && P->xCodec(P->pCodec,D,N,X)==0 ){ E; rc = sealiteCodecError(P,N); }\n",
     },
     Edit {
-        why: "the codec must know a short read (it leaves the page as it is), and must not hide a failed one",
+        why: "the codec must know a short read, and must not hide a failed one",
         anchor: r"    rc = sqlite3OsRead(pPager->fd, pPg->pData, pPager->pageSize, iOffset);
     if( rc==SQLITE_IOERR_SHORT_READ ){
       rc = SQLITE_OK;
@@ -83,13 +83,13 @@ static void sealitePage1WasRead(Pager*);
 ",
     },
     Edit {
-        why: "as two above: decrypt whole pages that were read",
+        why: "as two above: mode 3 for a whole page, mode 4 for one that ends with the file",
         anchor: r"  CODEC1(pPager, pPg->pData, pPg->pgno, 3, rc = SQLITE_NOMEM_BKPT);
 
   PAGER_INCR(sqlite3_pager_readdb_count);
 ",
-        replacement: r"  if( rc==SQLITE_OK && !bShort ){
-    CODEC1(pPager, pPg->pData, pPg->pgno, 3, rc = SQLITE_NOMEM_BKPT);
+        replacement: r"  if( rc==SQLITE_OK ){
+    CODEC1(pPager, pPg->pData, pPg->pgno, (bShort ? 4 : 3), rc = SQLITE_NOMEM_BKPT);
   }
 
   PAGER_INCR(sqlite3_pager_readdb_count);

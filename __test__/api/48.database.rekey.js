@@ -203,3 +203,46 @@ test('statements prepared before go on with the new key', (t) => {
   db.close();
   assert.deepEqual(values(openKeyed(t, db.name, OTHER)), [1, 2, 3, 4]);
 });
+
+overruled('while any database of the connection is read it is refused, in unsafe mode and by a prepared PRAGMA too', (t) => {
+  for (const main of ['plain', 'aes256cbc']) {
+    const file = main === 'plain' ? writePlain(t) : writeKeyed(t, { cipher: main });
+    const db = main === 'plain' ? open(t, file) : openKeyed(t, file, KEY, main);
+    db.exec(`ATTACH '${writePlain(t)}' AS aux KEY ''`);
+    const wanted = values(db);
+    const iterators = [1, 2].map(() => db.prepare('SELECT * FROM aux.t').iterate());
+    for (const iterator of iterators) iterator.next();
+    const message = 'Rekeying is not possible while a statement is running';
+    throwsLike(() => db.prepare("PRAGMA rekey='x'"), SqliteError, message, 'SQLITE_ERROR');
+    db.unsafeMode();
+    throwsLike(() => db.pragma("rekey='x'"), SqliteError, message, 'SQLITE_ERROR');
+    db.pragma('main.user_version=5');
+    for (const iterator of iterators) iterator.return();
+    assert.deepEqual(values(db), wanted);
+    assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+  }
+});
+
+test('decrypted in WAL mode and closed, the file stands alone', (t) => {
+  const file = writeKeyed(t, { wal: true });
+  const db = openKeyed(t, file);
+  assert.deepEqual(values(db), [1, 2, 3]);
+  db.rekey(Buffer.alloc(0));
+  db.close();
+  assert.ok(!fs.existsSync(`${file}-wal`));
+  assert.ok(isPlain(file));
+  assert.deepEqual(values(open(t, file)), [1, 2, 3]);
+});
+
+test('in WAL mode the salt of the file stays, as the replaced package expects it (C-31.9)', (t) => {
+  for (const wal of [true, false]) {
+    const file = writeKeyed(t, { wal });
+    const salt = () => fs.readFileSync(file).toString('hex', 0, 16);
+    const before = salt();
+    const db = openKeyed(t, file);
+    assert.deepEqual(values(db), [1, 2, 3]);
+    db.rekey(Buffer.from(OTHER));
+    db.close();
+    assert.equal(salt() === before, wal);
+  }
+});

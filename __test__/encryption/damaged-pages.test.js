@@ -6,7 +6,7 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { open, tempFile, throwsNotADb, throwsLike, SqliteError } = require('../support/database.js');
+const { open, overruled, tempFile, throwsNotADb, throwsLike, SqliteError } = require('../support/database.js');
 const { bodyOf, isWhole, makeFile, openWith, unlock } = require('./lock.js');
 
 const key = Buffer.from('damage');
@@ -149,4 +149,18 @@ test('chacha20: a changed bit in a WAL frame: SQLite drops the frame by its chec
   fs.copyFileSync(`${file}-wal`, `${copy}2-wal`);
   damage(`${copy}2-wal`, 32 + 24 + 500);
   isWhole(openWith(t, `${copy}2`, chacha20));
+});
+
+overruled('a last page that is cut short is not shown, and hides nothing else', (t) => {
+  for (const lock of [chacha20, aes256cbc]) {
+    const file = makeFile(t, tempFile(t), lock);
+    const bytes = fs.readFileSync(file);
+    bytes.write('forged', bytes.length - 300);
+    fs.writeFileSync(file, bytes.subarray(0, bytes.length - 1));
+    const db = openWith(t, file, lock);
+    assert.equal(bodyFrom(db, 1), bodyOf(1));
+    isCorrupt(() => db.prepare('SELECT id, body FROM note').all());
+    fs.writeFileSync(file, bytes.subarray(0, PAGE - 1));
+    throwsNotADb(() => openWith(t, file, lock).prepare('SELECT * FROM note').all());
+  }
 });

@@ -18,15 +18,16 @@ const COMMITTED = 2;
 
 /**
  * Makes a database, commits, and is killed in a third transaction that has spilled.
- * `within` is SQL that runs first in that transaction. Gives {file: bytes before it, bytes: after}.
+ * `within` is SQL that runs first in that transaction, `settings` are PRAGMAs of the connection. Gives {file: bytes before it, bytes: after}.
  */
-async function crash(t, side, lock, { journalMode = 'delete', pageSize = 4096, within = '' } = {}) {
+async function crash(t, side, lock, { journalMode = 'delete', pageSize = 4096, within = '', settings = [] } = {}) {
   const file = tempFile(t, 'crashed.db');
   const process = await start(t, side);
   const db = await process.open(file, lock);
   await db.pragma(`page_size=${pageSize}`);
   await db.pragma(`journal_mode=${journalMode}`);
   await db.pragma('wal_autocheckpoint=0');
+  for (const setting of settings) await db.pragma(setting);
   await db.work('fillCells', CELLS, Math.floor(pageSize * 0.7));
   await db.work('commitCells', 1);
   if (journalMode === 'wal') await db.pragma('wal_checkpoint(TRUNCATE)');

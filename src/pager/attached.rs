@@ -71,8 +71,11 @@ impl AttachedCodec {
     }
 
     pub(super) fn set_page_len(&mut self, page_len: usize) {
-        self.scratch.resize(page_len, 0);
-        self.journal_page.resize(page_len, 0);
+        if self.scratch.len() != page_len {
+            // New buffers, so that what the old ones held is erased.
+            self.scratch = Zeroizing::new(vec![0; page_len]);
+            self.journal_page = Zeroizing::new(vec![0; page_len]);
+        }
     }
 
     pub(super) fn page_error(&self) -> c_int {
@@ -89,14 +92,24 @@ impl AttachedCodec {
             Some(rekey) if rekey.rewritten.contains(page_no) => {
                 decrypt(rekey.write.as_mut(), page_no, page)
             }
-            _ if page_no.get() == 1 => self.decrypt_page_1(page),
+            _ if page_no.is_first() => self.decrypt_page_1(page),
             _ => decrypt(self.read.as_mut(), page_no, page),
         };
         self.page_error = opened.err().unwrap_or(ffi::SQLITE_OK);
-        if opened.is_ok() && page_no.get() == 1 {
+        if opened.is_ok() && page_no.is_first() {
             self.remember_change_counter(page);
         }
         opened
+    }
+
+    /// A page that the file ends within. Beyond the end there are zeros, which SQLite may read; a part
+    /// of a page cannot be checked, so it is not shown.
+    pub(super) fn load_short(&mut self, page_no: PageNo, page: &[u8]) -> Result<(), c_int> {
+        if self.read.is_none() || page.iter().all(|byte| *byte == 0) {
+            return Ok(());
+        }
+        self.page_error = unreadable(page_no);
+        Err(self.page_error)
     }
 
     /// The page as it goes to the file or its WAL. None: as it is, in clear.
@@ -105,7 +118,7 @@ impl AttachedCodec {
         page_no: PageNo,
         page: &[u8],
     ) -> Result<Option<&mut [u8]>, c_int> {
-        if page_no.get() == 1 {
+        if page_no.is_first() {
             self.remember_change_counter(page);
         }
         let cipher = match &mut self.rekey {
@@ -133,16 +146,30 @@ impl AttachedCodec {
         let page = self.journal_page.get_mut(..stored.len())?;
         page.copy_from_slice(stored);
         decrypt(self.read.as_mut(), page_no, page).ok()?;
-        if page_no.get() == 1 {
+        if page_no.is_first() {
             self.change_counter = change_counter_of(&self.journal_page);
         }
         self.journal_page.get_mut(..stored.len())
     }
 
-    /// Whether this image of page 1, from the file or from a journal, proves the key.
+    /// Whether this image of page 1, from the file or from a journal, proves the key. Asked each time:
+    /// another process may have changed the key since it was proved last.
     pub(super) fn proves_key(&mut self, stored: &[u8]) -> bool {
-        self.decrypt_page_1(&mut Zeroizing::new(stored.to_vec()))
-            .is_ok()
+        self.proven = false;
+        let mut page = Zeroizing::new(stored.to_vec());
+        self.decrypt_page_1(&mut page).is_ok()
+    }
+
+    /// Decrypts the page of a journal's record in place.
+    pub(super) fn decrypt_record(&mut self, page_no: PageNo, page: &mut [u8]) -> Result<(), c_int> {
+        decrypt(self.read.as_mut(), page_no, page)
+    }
+
+    /// Whether a header that looks right proves nothing: it is stored in clear, and no tag is checked.
+    pub(super) fn accepts_any_key(&self) -> bool {
+        self.read.as_ref().is_some_and(|cipher| {
+            !cipher.authenticated() && cipher.clear_header() && cipher.salt().is_some()
+        })
     }
 
     pub(super) fn begin_rekey(&mut self, write: Option<Cipher>) {
@@ -218,12 +245,17 @@ fn decrypt(cipher: Option<&mut Cipher>, page_no: PageNo, page: &mut [u8]) -> Res
     let Some(cipher) = cipher else {
         return Ok(());
     };
-    let code = if page_no.get() == 1 {
+    cipher
+        .decrypt(page_no, page)
+        .map_err(|_| unreadable(page_no))
+}
+
+fn unreadable(page_no: PageNo) -> c_int {
+    if page_no.is_first() {
         ffi::SQLITE_NOTADB
     } else {
         ffi::SQLITE_CORRUPT
-    };
-    cipher.decrypt(page_no, page).map_err(|_| code)
+    }
 }
 
 fn encrypt<'s>(

@@ -38,6 +38,7 @@ unsafe extern "C" {
     fn sealite_secure_delete(db: *mut ffi::sqlite3, index: c_int);
     fn sealite_in_use(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_autocommit(db: *mut ffi::sqlite3) -> c_int;
+    fn sealite_active_statements(db: *mut ffi::sqlite3) -> c_int;
     fn sealite_is_file(pager: *mut RawPager) -> c_int;
     fn sealite_is_memory(pager: *mut RawPager) -> c_int;
     fn sealite_wal_is_open(pager: *mut RawPager) -> c_int;
@@ -53,6 +54,7 @@ unsafe extern "C" {
     fn sealite_read_journal(pager: *mut RawPager, into: *mut c_void, len: c_int, at: i64) -> c_int;
     fn sealite_journal_size(pager: *mut RawPager, size: *mut i64) -> c_int;
     fn sealite_super_is_missing(pager: *mut RawPager, missing: *mut c_int) -> c_int;
+    fn sealite_page_1_was_read(pager: *mut RawPager);
     fn sealite_pager_page_size(pager: *mut RawPager) -> u32;
     fn sealite_begin_write(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_rewrite_page(db: *mut ffi::sqlite3, index: c_int, page_no: u32) -> c_int;
@@ -183,6 +185,12 @@ impl Schema {
         unsafe { sealite_in_use(self.db.as_ptr(), self.index) != 0 }
     }
 
+    /// Whether a statement of the connection is running or being iterated, on whichever database.
+    pub(super) fn has_active_statements(self) -> bool {
+        // SAFETY: an open connection, see `new`.
+        unsafe { sealite_active_statements(self.db.as_ptr()) != 0 }
+    }
+
     /// Whether the connection is inside BEGIN or an outermost SAVEPOINT.
     pub(super) fn in_transaction(self) -> bool {
         // SAFETY: an open connection, see `new`.
@@ -257,6 +265,12 @@ impl Pager {
     pub(super) fn page_size(self) -> u32 {
         // SAFETY: an open pager.
         unsafe { sealite_pager_page_size(self.0.as_ptr()) }
+    }
+
+    /// Page 1 is known to be good under the codec that was just set: the checkpoint at close is made.
+    pub(super) fn page_1_was_read(self) {
+        // SAFETY: an open pager.
+        unsafe { sealite_page_1_was_read(self.0.as_ptr()) }
     }
 
     /// What `set_codec` was given last, or NULL.

@@ -144,12 +144,17 @@ unsafe extern "C" fn x_pragma(
     name_ptr: *const c_char,
     value_ptr: *const c_char,
 ) -> c_int {
-    guard::call(0, || {
+    // SAFETY: the parser of this call.
+    let Some(parse) = (unsafe { Parse::new(parse_ptr) }) else {
+        return 0;
+    };
+    let failed = |text: &str| {
+        parse.fail(ffi::SQLITE_INTERNAL, text);
+        1
+    };
+    guard::call_or_else(failed, || {
         // SAFETY: SQLite's own open connection.
-        let schema = unsafe { Schema::new(db, index) };
-        // SAFETY: the parser of this call.
-        let parse = unsafe { Parse::new(parse_ptr) };
-        let (Some(schema), Some(parse)) = (schema, parse) else {
+        let Some(schema) = (unsafe { Schema::new(db, index) }) else {
             return 0;
         };
         // SAFETY: NULL or a text that ends with NUL and outlives the call.

@@ -8,7 +8,8 @@ use std::ptr::{self, NonNull};
 use std::slice;
 
 use super::attached::AttachedCodec;
-use super::engine::Pager;
+use super::engine::{Pager, Schema};
+use super::{Failure, Result};
 use crate::codec::PageNo;
 use crate::guard;
 
@@ -28,6 +29,8 @@ impl Hooked {
 enum PageOp {
     /// 0, 2, 3: it was read.
     Load,
+    /// 4: the file ends within it; the rest is zero.
+    LoadShort,
     /// 6: it goes to the database file or the WAL.
     StoreMain,
     /// 7: it goes to a journal.
@@ -38,6 +41,7 @@ impl PageOp {
     fn new(mode: c_int) -> Option<PageOp> {
         match mode {
             0 | 2 | 3 => Some(PageOp::Load),
+            4 => Some(PageOp::LoadShort),
             6 => Some(PageOp::StoreMain),
             7 => Some(PageOp::StoreJournal),
             _ => None,
@@ -45,15 +49,20 @@ impl PageOp {
     }
 }
 
-/// Gives the pager a codec, or takes it away, and drops the one before. Not while pages are in use:
-/// the page cache is cleared.
-pub(super) fn set_codec(pager: Pager, codec: Option<AttachedCodec>) {
+/// Gives a database a codec, or takes it away, and drops the one before.
+///
+/// # Errors
+/// While a transaction or a statement holds pages: the page cache is cleared, and they would be
+/// freed in use.
+pub(super) fn set_codec(schema: Schema, codec: Option<AttachedCodec>) -> Result {
+    refuse_while_in_use(schema)?;
+    let pager = schema.pager();
     let old_ptr = pager.codec_ptr();
     match codec {
         Some(codec) => {
             let hooked = Box::new(Hooked { codec, page_len: 0 });
             let functions = Some((x_codec as _, x_size_change as _, x_free as _));
-            // SAFETY: the callers make sure that no page is in use; `x_free` frees the box.
+            // SAFETY: no page is in use, as asked above; `x_free` frees the box.
             unsafe { pager.set_codec(functions, Box::into_raw(hooked).cast()) };
         }
         // SAFETY: as above; without functions there is nothing to expect of the pointer.
@@ -63,6 +72,17 @@ pub(super) fn set_codec(pager: Pager, codec: Option<AttachedCodec>) {
         // SAFETY: the box of an earlier call, which the pager has let go of.
         drop(unsafe { Box::from_raw(old.as_ptr()) });
     }
+    Ok(())
+}
+
+/// A transaction or a statement of this database holds pages.
+pub(super) fn refuse_while_in_use(schema: Schema) -> Result {
+    if schema.in_use() {
+        return Err(Failure::new(
+            "The key cannot be changed inside a transaction",
+        ));
+    }
+    Ok(())
 }
 
 /// Runs `body` on the codec of a pager, if it has one.
@@ -101,6 +121,7 @@ unsafe extern "C" fn x_codec(
         let page = unsafe { slice::from_raw_parts_mut(page_ptr.cast::<u8>(), hooked.page_len) };
         let stored = match op {
             PageOp::Load => hooked.codec.load(page_no, page).map(|()| None),
+            PageOp::LoadShort => hooked.codec.load_short(page_no, page).map(|()| None),
             PageOp::StoreMain => hooked.codec.store_main(page_no, page),
             PageOp::StoreJournal => hooked.codec.store_journal(page_no, page),
         };

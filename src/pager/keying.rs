@@ -26,7 +26,7 @@ pub(super) fn key(schema: Schema, key: &[u8]) -> Result {
     if key.is_empty() && schema.index() != 0 {
         return Ok(());
     }
-    refuse_while_in_use(schema)?;
+    hook::refuse_while_in_use(schema)?;
     let cipher = if key.is_empty() {
         None
     } else {
@@ -67,16 +67,6 @@ pub(super) fn key_by_copy(schema: Schema) -> Result {
     }
 }
 
-/// A transaction or a statement of this database holds pages that a change of key would free.
-pub(super) fn refuse_while_in_use(schema: Schema) -> Result {
-    if schema.in_use() {
-        return Err(Failure::new(
-            "The key cannot be changed inside a transaction",
-        ));
-    }
-    Ok(())
-}
-
 /// What the next cipher of the connection is made with.
 pub(super) fn take_config(schema: Schema) -> CipherConfig {
     with_state(schema, |state| state.settings.take())
@@ -102,9 +92,9 @@ pub(super) fn attach(schema: Schema, cipher: Option<Cipher>) -> Result {
     }
     let layout = page_layout(schema, cipher.as_ref()).map_err(Failure::code)?;
     hook::set_codec(
-        schema.pager(),
+        schema,
         cipher.map(|cipher| AttachedCodec::new(Some(cipher))),
-    );
+    )?;
     schema
         .set_page_size(layout.page_size, layout.reserve_len, layout.fixed)
         .map_err(Failure::code)

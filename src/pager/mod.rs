@@ -28,6 +28,7 @@ use std::ffi::{CString, c_int};
 
 use libsqlite3_sys as ffi;
 use rusqlite::Connection;
+use zeroize::Zeroizing;
 
 use engine::Schema;
 
@@ -73,7 +74,8 @@ pub fn key(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Re
     if key.is_empty() {
         return Err(ffi::SQLITE_ERROR);
     }
-    keying::key(schema, key).map_err(|failure| failure.code)
+    // A copy of our own: what JavaScript hands over may change while it is read.
+    keying::key(schema, &Zeroizing::new(key.to_vec())).map_err(|failure| failure.code)
 }
 
 /// Encrypts a database under another key; an empty key decrypts it.
@@ -82,7 +84,7 @@ pub fn key(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Re
 /// SQLite's result code; the database is then as before, under the old key.
 pub fn rekey(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Result<(), c_int> {
     let schema = find(connection, schema)?;
-    rekey::rekey(schema, key).map_err(|failure| failure.code)
+    rekey::rekey(schema, &Zeroizing::new(key.to_vec())).map_err(|failure| failure.code)
 }
 
 fn find(connection: &Connection, schema: &str) -> std::result::Result<Schema, c_int> {

@@ -12,6 +12,7 @@ use libsqlite3_sys as ffi;
 
 use super::attached::{AttachedCodec, is_database_header};
 use super::engine::Pager;
+use crate::codec::PageNo;
 
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// Magic, record count, checksum seed, page count, sector size, page size.
@@ -19,6 +20,8 @@ const HEADER_LEN: usize = 28;
 /// The record count of a journal that was written without syncs: as many as the file holds.
 const COUNT_FROM_SIZE: u32 = 0xffff_ffff;
 const MAX_SECTOR_SIZE: u32 = 0x10000;
+/// How many records are looked at when page 1 is not proof enough.
+const SAMPLE_LEN: u32 = 16;
 /// SQLite locks bytes from here on; the page that holds them is never used.
 const PENDING_BYTE: i64 = 0x4000_0000;
 
@@ -27,28 +30,46 @@ const PENDING_BYTE: i64 = 0x4000_0000;
 /// - Its counted records hold page 1: that image must prove the key.
 /// - They do not: page 1 of the file must.
 /// - There is nothing to play back: no proof is asked, as no key could give one.
+///
+/// A power cut may have torn the record of page 1 when the journal was written without syncs. The
+/// playback ends there. Then the other records show whether the journal is under this key, and page 1
+/// of the file must prove it, too. They are also asked where a header that looks right proves nothing.
 pub(super) fn prove_key(pager: Pager, codec: Option<&mut AttachedCodec>) -> Result<(), c_int> {
     let Some(journal) = Journal::open(pager)? else {
         return Ok(());
     };
-    let mut page_1 = vec![0; journal.page_len()];
-    let whole = match journal.find_page_1()? {
+    let mut codec = codec.filter(|codec| codec.cipher().is_some());
+    let weak = codec.as_ref().is_some_and(|codec| codec.accepts_any_key());
+    let found = journal.find_page_1()?;
+    let mut proven = match found {
         Found::Nothing => return Ok(()),
-        Found::Page1At(at) => pager.read_journal(&mut page_1, at)?,
-        Found::OtherPages => pager.read_file(&mut page_1, 0)?,
+        Found::Page1At(at) => proves(codec.as_deref_mut(), &journal.page_at(at)?),
+        Found::OtherPages => proves(codec.as_deref_mut(), &journal.page_1_of_file()?),
     };
-    let proven = match codec {
-        Some(codec) if codec.cipher().is_some() => codec.proves_key(&page_1),
-        _ => is_database_header(&page_1),
-    };
-    if whole && proven {
+    if (!proven && matches!(found, Found::Page1At(_))) || (proven && weak) {
+        proven = journal.most_records_fit(codec.as_deref_mut())?
+            && (proven || proves(codec, &journal.page_1_of_file()?));
+    }
+    if proven {
         Ok(())
     } else {
         Err(ffi::SQLITE_NOTADB)
     }
 }
 
+/// Whether this image of page 1 proves the key; an image that is not whole proves nothing.
+fn proves(codec: Option<&mut AttachedCodec>, page_1: &Option<Vec<u8>>) -> bool {
+    let Some(page_1) = page_1 else {
+        return false;
+    };
+    match codec {
+        Some(codec) => codec.proves_key(page_1),
+        None => is_database_header(page_1),
+    }
+}
+
 /// What a journal would play back.
+#[derive(Clone, Copy)]
 enum Found {
     Nothing,
     OtherPages,
@@ -61,6 +82,7 @@ struct Journal {
     len: i64,
     sector_size: u32,
     page_size: u32,
+    checksum_seed: u32,
 }
 
 impl Journal {
@@ -88,11 +110,48 @@ impl Journal {
             len,
             sector_size,
             page_size,
+            checksum_seed: number_at(&header, 12),
         }))
     }
 
-    fn page_len(&self) -> usize {
-        self.page_size as usize
+    /// The page of a record; None: the journal ends within it.
+    fn page_at(&self, at: i64) -> Result<Option<Vec<u8>>, c_int> {
+        let mut page = vec![0; self.page_size as usize];
+        Ok(self.pager.read_journal(&mut page, at)?.then_some(page))
+    }
+
+    fn page_1_of_file(&self) -> Result<Option<Vec<u8>>, c_int> {
+        let mut page = vec![0; self.page_size as usize];
+        Ok(self.pager.read_file(&mut page, 0)?.then_some(page))
+    }
+
+    /// Whether most of the first records have the checksum of their page in clear. One alone says
+    /// little: wrong content fits about once in a thousand times.
+    fn most_records_fit(&self, mut codec: Option<&mut AttachedCodec>) -> Result<bool, c_int> {
+        let count = self.segment_at(0)?.unwrap_or(0).min(SAMPLE_LEN);
+        let first = i64::from(self.sector_size);
+        let mut fit_count = 0;
+        for record in 0..count {
+            let at = first + i64::from(record) * self.record_len();
+            if self.record_fits(at, codec.as_deref_mut())? {
+                fit_count += 1;
+            }
+        }
+        Ok(fit_count * 2 > count)
+    }
+
+    fn record_fits(&self, at: i64, codec: Option<&mut AttachedCodec>) -> Result<bool, c_int> {
+        let page_no = self.page_no_at(at)?.and_then(PageNo::new);
+        let (Some(page_no), Some(mut page)) = (page_no, self.page_at(at + 4)?) else {
+            return Ok(false);
+        };
+        let mut checksum = [0; 4];
+        let checksum_at = at + 4 + i64::from(self.page_size);
+        let whole = self.pager.read_journal(&mut checksum, checksum_at)?;
+        if codec.is_some_and(|codec| codec.decrypt_record(page_no, &mut page).is_err()) {
+            return Ok(false);
+        }
+        Ok(whole && u32::from_be_bytes(checksum) == checksum_of(&page, self.checksum_seed))
     }
 
     /// Walks the segments and their records the way SQLite's playback does.
@@ -153,6 +212,14 @@ impl Journal {
         let sector = i64::from(self.sector_size);
         (at + sector - 1) / sector * sector
     }
+}
+
+/// SQLite adds up every 200th byte from the end of the page.
+fn checksum_of(page: &[u8], seed: u32) -> u32 {
+    let bytes = page.iter().rev().skip(199).step_by(200);
+    // The first byte of the page does not count.
+    let bytes = bytes.take((page.len() - 1) / 200);
+    bytes.fold(seed, |sum, byte| sum.wrapping_add(u32::from(*byte)))
 }
 
 fn number_at(header: &[u8; HEADER_LEN], at: usize) -> u32 {

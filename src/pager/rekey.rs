@@ -18,12 +18,18 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
             "Rekeying not supported for in-memory or temporary databases.",
         ));
     }
+    // Another database of the connection may be read: SQLite then keeps the read transaction of this
+    // one open at its commit, with pages that the change of codec would free.
+    if schema.has_active_statements() {
+        return Err(Failure::new(
+            "Rekeying is not possible while a statement is running",
+        ));
+    }
     if schema.in_transaction() {
         return Err(Failure::new(
             "Rekeying is not possible inside a transaction",
         ));
     }
-    keying::refuse_while_in_use(schema)?;
     let config = keying::take_config(schema);
     let encrypted = is_encrypted(schema);
     if key.is_empty() && !encrypted {
@@ -31,7 +37,7 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
     }
     if !encrypted {
         // The pager must ask us for each page, though there is nothing to decrypt with.
-        hook::set_codec(pager, Some(AttachedCodec::new(None)));
+        hook::set_codec(schema, Some(AttachedCodec::new(None)))?;
     }
     let done = schema.begin_write().map_err(Failure::code).and_then(|()| {
         let cipher = new_cipher(schema, &config, key, encrypted)?;
@@ -40,7 +46,10 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
     // After a success there is nothing to roll back.
     let rolled_back = schema.rollback().map_err(Failure::code);
     if !is_encrypted(schema) {
-        hook::set_codec(pager, None);
+        hook::set_codec(schema, None)?;
+        if done.is_ok() {
+            pager.page_1_was_read();
+        }
     }
     done.and(rolled_back)
 }
@@ -67,7 +76,7 @@ fn new_cipher(
         ));
     }
     // Compat: in WAL mode the salt stays that of the file, which is not checkpointed yet when it is
-    // opened next (rekey_in_wal_mode_keeps_the_salt).
+    // opened next (__test__/api/48.database.rekey.js).
     let salt = match keying::salt_of_file(schema.pager()).map_err(Failure::code)? {
         Some(salt) if in_wal => SaltSource::FileHeader(salt),
         _ => SaltSource::New,
