@@ -49,6 +49,13 @@ static u32 sealiteChangeCounter(Pager *pPager){
   return sqlite3Get4byte((u8*)pPager->dbFileVers);
 }
 
+/* True for a page that nobody has relied on yet: it was added in the running transaction, or it is
+** one of a temporary file. When a later page went to the file first, there are zeros in its place. */
+static int sealitePageIsNew(Pager *pPager, Pgno pgno){
+  return pPager->tempFile
+      || (pPager->eState>=PAGER_WRITER_LOCKED && pgno>pPager->dbOrigSize);
+}
+
 static void sealitePage1WasRead(Pager *pPager){ pPager->bPage1WasRead = 1; }
 
 static void sealiteVacuumBegins(sqlite3 *db, int iDb){

@@ -41,6 +41,7 @@ static int sealiteProveKey(Pager*);
 static char *sealiteJournalPlain(Pager*, char*, Pgno);
 static u32 sealiteChangeCounter(Pager*);
 static void sealitePage1WasRead(Pager*);
+static int sealitePageIsNew(Pager*, Pgno);
 ",
     },
     Edit {
@@ -83,13 +84,13 @@ static void sealitePage1WasRead(Pager*);
 ",
     },
     Edit {
-        why: "as two above: mode 3 for a whole page, mode 4 for one that ends with the file",
+        why: "as two above: mode 3 for a whole page, 4 for one that ends with the file, 5 for one that may be a hole",
         anchor: r"  CODEC1(pPager, pPg->pData, pPg->pgno, 3, rc = SQLITE_NOMEM_BKPT);
 
   PAGER_INCR(sqlite3_pager_readdb_count);
 ",
         replacement: r"  if( rc==SQLITE_OK ){
-    CODEC1(pPager, pPg->pData, pPg->pgno, (bShort ? 4 : 3), rc = SQLITE_NOMEM_BKPT);
+    CODEC1(pPager, pPg->pData, pPg->pgno, (bShort ? 4 : sealitePageIsNew(pPager, pPg->pgno) ? 5 : 3), rc = SQLITE_NOMEM_BKPT);
   }
 
   PAGER_INCR(sqlite3_pager_readdb_count);

@@ -133,3 +133,37 @@ fn every_rekey_leaves_a_database_that_only_the_new_key_opens() {
         }
     }
 }
+
+#[test]
+fn a_small_cache_that_writes_pages_out_of_order_disturbs_nobody() {
+    for page_size in [512, 4096] {
+        for first in [0, 1, 2, 3, 5, 8, 13] {
+            let what = format!("holes-{page_size}-{first}");
+            let scratch = Scratch::new(&what);
+            let db = keyed(&scratch.file(), "chacha20", "k");
+            for setting in [
+                format!("page_size={page_size}"),
+                "auto_vacuum=1".to_owned(),
+                "cache_size=1".to_owned(),
+            ] {
+                db.execute_batch(&format!("PRAGMA {setting}")).unwrap();
+            }
+            for table in 0..first {
+                db.execute_batch(&format!("CREATE TABLE before_{table}(a)"))
+                    .unwrap();
+            }
+            db.execute_batch("BEGIN; CREATE VIRTUAL TABLE words USING fts5(z)")
+                .unwrap();
+            for table in 0..40 {
+                let width = table * 13 % 90;
+                let sql = format!(
+                    "CREATE TABLE within_{table}(a, b DEFAULT '{:x<width$}')",
+                    ""
+                );
+                db.execute_batch(&sql).expect(&what);
+            }
+            db.execute_batch("COMMIT; VACUUM").expect(&what);
+            assert_eq!(pragma(&db, "integrity_check"), "Text(\"ok\")", "{what}");
+        }
+    }
+}

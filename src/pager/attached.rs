@@ -105,7 +105,7 @@ impl AttachedCodec {
     /// A page that the file ends within. Beyond the end there are zeros, which SQLite may read; a part
     /// of a page cannot be checked, so it is not shown.
     pub(super) fn load_short(&mut self, page_no: PageNo, page: &[u8]) -> Result<(), c_int> {
-        if self.read.is_none() || page.iter().all(|byte| *byte == 0) {
+        if self.read.is_none() || is_zero(page) {
             return Ok(());
         }
         self.page_error = unreadable(page_no);
@@ -273,6 +273,11 @@ fn encrypt<'s>(
         .encrypt(page_no, scratch)
         .map_err(|_| ffi::SQLITE_IOERR)?;
     Ok(Some(scratch))
+}
+
+/// Whether nothing was written here.
+pub(super) fn is_zero(page: &[u8]) -> bool {
+    page.iter().all(|byte| *byte == 0)
 }
 
 /// Whether page 1, in clear, begins like a database.

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-use super::attached::AttachedCodec;
+use super::attached::{AttachedCodec, is_zero};
 use super::engine::{Pager, Schema};
 use super::{Failure, Result};
 use crate::codec::PageNo;
@@ -31,6 +31,8 @@ enum PageOp {
     Load,
     /// 4: the file ends within it; the rest is zero.
     LoadShort,
+    /// 5: it was added in this transaction; where a later page was written first it is all zero.
+    LoadNew,
     /// 6: it goes to the database file or the WAL.
     StoreMain,
     /// 7: it goes to a journal.
@@ -42,6 +44,7 @@ impl PageOp {
         match mode {
             0 | 2 | 3 => Some(PageOp::Load),
             4 => Some(PageOp::LoadShort),
+            5 => Some(PageOp::LoadNew),
             6 => Some(PageOp::StoreMain),
             7 => Some(PageOp::StoreJournal),
             _ => None,
@@ -121,6 +124,8 @@ unsafe extern "C" fn x_codec(
         let page = unsafe { slice::from_raw_parts_mut(page_ptr.cast::<u8>(), hooked.page_len) };
         let stored = match op {
             PageOp::Load => hooked.codec.load(page_no, page).map(|()| None),
+            PageOp::LoadNew if is_zero(page) => Ok(None),
+            PageOp::LoadNew => hooked.codec.load(page_no, page).map(|()| None),
             PageOp::LoadShort => hooked.codec.load_short(page_no, page).map(|()| None),
             PageOp::StoreMain => hooked.codec.store_main(page_no, page),
             PageOp::StoreJournal => hooked.codec.store_journal(page_no, page),
