@@ -28,22 +28,23 @@ pub enum SaltSource {
 pub fn derive(config: &CipherConfig, key: &[u8], salt: SaltSource) -> Result<Cipher, KeyError> {
     let random = Random::open()?;
     let scheme = config.scheme();
+    let layout = (scheme.layout)(config);
     let raw = (scheme.raw_key_len)(config).and_then(|key_len| RawKey::parse(key, key_len));
     let salt = scheme.salted.then(|| {
         let spelled = raw.as_ref().and_then(|raw| raw.salt);
-        choose_salt(salt, spelled, header_is_plain(config), random)
+        choose_salt(salt, spelled, layout.stores_salt, random)
     });
-    let passphrase = raw.is_none().then(|| Zeroizing::new(key.to_vec()));
+    let key_text = scheme.salted.then(|| Zeroizing::new(key.to_vec()));
     let key = match raw {
         Some(raw) => raw.key,
         None => (scheme.derive_key)(config, key, salt.as_ref())?,
     };
     Ok(Cipher {
-        layout: (scheme.layout)(config),
+        layout,
         pages: (scheme.open)(config, &key, salt.as_ref())?,
         config: config.clone(),
         salt,
-        passphrase,
+        key_text,
         random,
     })
 }
@@ -53,8 +54,8 @@ pub struct Cipher {
     config: CipherConfig,
     layout: Layout,
     salt: Option<Salt>,
-    /// Kept until page 1 proved the key. `None` for a raw key, too.
-    passphrase: Option<Zeroizing<Vec<u8>>>,
+    /// The key string, kept until page 1 proved the key.
+    key_text: Option<Zeroizing<Vec<u8>>>,
     pages: Box<dyn PageCipher>,
     random: Random,
 }
@@ -95,7 +96,7 @@ impl Cipher {
 
     /// Whether page 1 starts with the salt.
     pub fn salt_in_file(&self) -> bool {
-        self.salt.is_some() && !header_is_plain(&self.config)
+        self.layout.stores_salt
     }
 
     /// Encrypts a whole page in place, under a new nonce where the scheme has one.
@@ -131,20 +132,18 @@ impl Cipher {
         opened
     }
 
-    /// Derives the same passphrase under another salt. `None`: the scheme has no salt, the key was
-    /// raw, or the passphrase is forgotten.
+    /// Derives the same key string under another salt; of a raw key, what else depends on the salt.
+    /// `None`: the scheme has no salt, or the string is forgotten.
     pub fn with_salt(&self, salt: Salt) -> Result<Option<Cipher>, KeyError> {
-        match (&self.passphrase, self.salt) {
-            (Some(passphrase), Some(_)) => {
-                derive(&self.config, passphrase, SaltSource::FileHeader(salt)).map(Some)
-            }
-            _ => Ok(None),
-        }
+        let key_text = self.key_text.as_ref();
+        key_text
+            .map(|text| derive(&self.config, text, SaltSource::FileHeader(salt)))
+            .transpose()
     }
 
-    /// Erases the passphrase. The key stays.
+    /// Erases the key string. The key stays.
     pub fn forget_passphrase(&mut self) {
-        self.passphrase = None;
+        self.key_text = None;
     }
 
     /// The same key and salt once more.
@@ -153,7 +152,7 @@ impl Cipher {
             config: self.config.clone(),
             layout: self.layout.clone(),
             salt: self.salt,
-            passphrase: self.passphrase.clone(),
+            key_text: self.key_text.clone(),
             pages: self.pages.duplicate(),
             random: self.random,
         }
@@ -184,15 +183,10 @@ impl fmt::Debug for Cipher {
 
 /// A salt spelled inside a raw key counts only where no other is known, or where the file does not
 /// hold the salt.
-fn choose_salt(
-    source: SaltSource,
-    spelled: Option<Salt>,
-    header_is_plain: bool,
-    random: Random,
-) -> Salt {
+fn choose_salt(source: SaltSource, spelled: Option<Salt>, stored: bool, random: Random) -> Salt {
     match (source, spelled) {
         (SaltSource::New, Some(spelled)) => spelled,
-        (_, Some(spelled)) if header_is_plain => spelled,
+        (_, Some(spelled)) if !stored => spelled,
         (SaltSource::Saved(salt) | SaltSource::FileHeader(salt), _) => salt,
         (SaltSource::New, None) => {
             let mut salt = Salt::default();
@@ -200,10 +194,6 @@ fn choose_salt(
             salt
         }
     }
-}
-
-fn header_is_plain(config: &CipherConfig) -> bool {
-    config.value("plaintext_header_size") > 0
 }
 
 #[cfg(test)]
@@ -486,7 +476,7 @@ mod tests {
         first.forget_passphrase();
         assert!(first.with_salt([6; 16]).unwrap().is_none());
         let raw = cipher("chacha20", &[], &format!("raw:{}", "k".repeat(32)));
-        assert!(raw.with_salt([6; 16]).unwrap().is_none());
+        assert!(raw.with_salt([6; 16]).unwrap().is_some());
         assert!(
             cipher("aes256cbc", &[], "pw")
                 .with_salt([6; 16])
