@@ -110,7 +110,8 @@ impl AegisPages {
     fn once(&self, page_no: PageNo, tail: &[u8]) -> Zeroizing<[u8; 2 * MAX_KEY_LEN]> {
         let mut once = Zeroizing::new([0; 2 * MAX_KEY_LEN]);
         let len = 2 * self.algorithm.key_len;
-        (self.algorithm.keystream)(self.key.as_bytes(), &tail[TAG_LEN..], &mut once[..len]);
+        let stored = (self.key.as_bytes(), &tail[TAG_LEN..]);
+        (self.algorithm.keystream)(stored, &mut once[..len]);
         once[len - 4..len].copy_from_slice(&page_no.get().to_be_bytes());
         once
     }
@@ -119,8 +120,7 @@ impl AegisPages {
 impl PageCipher for AegisPages {
     fn encrypt(&mut self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
         let once = self.once(page_no, page.tail());
-        let (key, nonce) = self.algorithm.halves(&*once);
-        let tag = (self.algorithm.encrypt)(key, nonce, page.body_mut());
+        let tag = (self.algorithm.encrypt)(self.algorithm.halves(&*once), page.body_mut());
         page.tail_mut()[..TAG_LEN].copy_from_slice(&tag);
         page.place_salt();
         Ok(())
@@ -128,13 +128,13 @@ impl PageCipher for AegisPages {
 
     fn decrypt(&mut self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
         let once = self.once(page_no, page.tail());
-        let (key, nonce) = self.algorithm.halves(&*once);
+        let once = self.algorithm.halves(&*once);
         let (body, tail) = page.body_and_tail_mut();
         let (tags, _) = tail.as_chunks();
         let stored = (!self.check_tag).then(|| body.to_vec());
-        if !(self.algorithm.decrypt)(key, nonce, body, &tags[0]) {
+        if !(self.algorithm.decrypt)(once, body, &tags[0]) {
             body.copy_from_slice(&stored.ok_or(PageError::NotAuthentic)?);
-            self.algorithm.decrypt_unchecked(key, nonce, body);
+            self.algorithm.decrypt_unchecked(once, body);
         }
         Ok(())
     }
@@ -148,20 +148,23 @@ impl PageCipher for AegisPages {
     }
 }
 
-/// One of the six, on slices whose lengths [`Algorithm::key_len`] gives.
+/// A key and a nonce, both as long as the algorithm's [`Algorithm::key_len`].
+pub type KeyAndNonce<'k> = (&'k [u8], &'k [u8]);
+
+/// One of the six.
 pub struct Algorithm {
     /// Length of the key, and of the nonce.
     pub key_len: usize,
     /// Fills the last slice with the keystream of a key and a nonce.
-    pub keystream: fn(&[u8], &[u8], &mut [u8]),
+    pub keystream: fn(KeyAndNonce<'_>, &mut [u8]),
     /// Encrypts in place under a key and a nonce and gives the tag.
-    pub encrypt: fn(&[u8], &[u8], &mut [u8]) -> [u8; TAG_LEN],
+    pub encrypt: fn(KeyAndNonce<'_>, &mut [u8]) -> [u8; TAG_LEN],
     /// Decrypts in place under a key and a nonce; false, and zeros, when the tag is another.
-    pub decrypt: fn(&[u8], &[u8], &mut [u8], &[u8; TAG_LEN]) -> bool,
+    pub decrypt: fn(KeyAndNonce<'_>, &mut [u8], &[u8; TAG_LEN]) -> bool,
 }
 
 impl Algorithm {
-    fn halves<'o>(&self, once: &'o [u8]) -> (&'o [u8], &'o [u8]) {
+    fn halves<'o>(&self, once: &'o [u8]) -> KeyAndNonce<'o> {
         once[..2 * self.key_len].split_at(self.key_len)
     }
 
@@ -169,14 +172,14 @@ impl Algorithm {
     ///
     /// The crate gives nothing out without the right tag. But zeros encrypted after the plain text so
     /// far come out as the next keystream, so each block is found by encrypting all before it again.
-    pub fn decrypt_unchecked(&self, key: &[u8], nonce: &[u8], body: &mut [u8]) {
+    pub fn decrypt_unchecked(&self, once: KeyAndNonce<'_>, body: &mut [u8]) {
         const BLOCK_LEN: usize = 16;
         let mut plain = Zeroizing::new(vec![0; body.len()]);
         let mut replay = Zeroizing::new(vec![0; body.len()]);
         for at in (0..body.len()).step_by(BLOCK_LEN) {
             let end = body.len().min(at + BLOCK_LEN);
             replay[..end].copy_from_slice(&plain[..end]);
-            (self.encrypt)(key, nonce, &mut replay[..end]);
+            (self.encrypt)(once, &mut replay[..end]);
             for i in at..end {
                 plain[i] = replay[i] ^ body[i];
             }
@@ -190,14 +193,12 @@ macro_rules! algorithm {
     ($module:ident::$cipher:ident) => {
         Algorithm {
             key_len: size_of::<::aegis::$module::Key>(),
-            keystream: |key, nonce, output| {
-                keyed!($module::$cipher, key, nonce).stream(output);
+            keystream: |once, output| {
+                keyed!($module::$cipher, once).stream(output);
             },
-            encrypt: |key, nonce, body| {
-                keyed!($module::$cipher, key, nonce).encrypt_in_place(body, &[])
-            },
-            decrypt: |key, nonce, body, tag| {
-                let cipher = keyed!($module::$cipher, key, nonce);
+            encrypt: |once, body| keyed!($module::$cipher, once).encrypt_in_place(body, &[]),
+            decrypt: |once, body, tag| {
+                let cipher = keyed!($module::$cipher, once);
                 cipher.decrypt_in_place(body, tag, &[]).is_ok()
             },
         }
@@ -205,15 +206,14 @@ macro_rules! algorithm {
 }
 
 macro_rules! keyed {
-    ($module:ident::$cipher:ident, $key:ident, $nonce:ident) => {
+    ($module:ident::$cipher:ident, $once:ident) => {{
+        let (key, nonce) = $once;
+        let fits = "key and nonce have the length of their algorithm";
         ::aegis::$module::$cipher::<TAG_LEN>::new(
-            $key.try_into()
-                .expect("a key has the length of its algorithm"),
-            $nonce
-                .try_into()
-                .expect("a nonce has the length of its algorithm"),
+            key.try_into().expect(fits),
+            nonce.try_into().expect(fits),
         )
-    };
+    }};
 }
 
 /// The algorithm that the parameter selects.
