@@ -8,6 +8,7 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { open, tempFile, throwsNotADb } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { MARKER, openWith, unlock, isWhole, makeFile, fill } = require('./lock.js');
 
 const key = Buffer.from('correct horse');
@@ -17,6 +18,7 @@ const locks = {
   'aes256cbc': { pragmas: ["cipher='aes256cbc'"], key },
   'aes256cbc legacy': { pragmas: ["cipher='aes256cbc'", 'legacy=1'], key },
 };
+for (const [name, pragmas] of Object.entries(otherSchemes)) locks[name] = { pragmas, key };
 // A codec of the newer layout of aes256cbc recognises the older one by itself.
 const opensToo = { 'aes256cbc legacy': ['aes256cbc'] };
 const read = (db) => db.prepare('SELECT * FROM note').all();

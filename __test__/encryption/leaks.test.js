@@ -9,6 +9,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const { tempDir } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { start } = require('../interop/processes.js');
 
 const MARKER = 'THE-MARKER-NOBODY-MAY-READ';
@@ -19,6 +20,7 @@ const locks = {
   'aes256cbc': { pragmas: ["cipher='aes256cbc'"], key },
   'aes256cbc legacy': { pragmas: ["cipher='aes256cbc'", 'legacy=1'], key },
 };
+for (const [name, pragmas] of Object.entries(otherSchemes)) locks[name] = { pragmas, key };
 
 /** Names of the files in the directory that contain the marker, and of all that are not empty. */
 function scan(dir) {

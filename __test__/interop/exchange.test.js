@@ -1,13 +1,13 @@
 'use strict';
 
 // A file written by one package is read, changed and vacuumed by the other, and read again by the
-// first: both directions, all journal modes, schemes, legacy modes, parameters and page sizes of
-// chacha20 and aes256cbc. Re-keyed files are in rekey.test.js, crashed ones in hot-journals.test.js.
+// first: both directions, all journal modes, schemes, legacy modes, parameters and page sizes. Re-keyed files are in rekey.test.js, crashed ones in hot-journals.test.js.
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { tempFile, tempDir } = require('../support/database.js');
+const { otherModes, otherSchemes } = require('../support/schemes.js');
 const { DIRECTIONS, shared } = require('./processes.js');
 
 const processOf = shared();
@@ -35,6 +35,16 @@ const locks = {
   'aes256cbc long key': { pragmas: aes256cbc.pragmas, key: Buffer.alloc(70, 'long key ') },
   'no encryption': { pragmas: [] },
 };
+for (const [name, pragmas] of Object.entries({ ...otherSchemes, ...otherModes })) locks[name] = { pragmas, key };
+for (const scheme of ['sqlcipher', 'ascon128', 'aegis']) {
+  const pragmas = otherSchemes[scheme];
+  locks[`${scheme} with its own derivation`] = { pragmas: [`cipher='${scheme}'`], key };
+  locks[`${scheme} raw key`] = { pragmas, key: `"x'${rawKey}'"` };
+  locks[`${scheme} raw key and salt`] = { pragmas, key: `'raw:${rawKey}0102030405060708090a0b0c0d0e0f10'` };
+  // The file starts with SQLite's magic, and its salt is known to those who open it.
+  const salt = "cipher_salt='0102030405060708090a0b0c0d0e0f10'";
+  locks[`${scheme} plain header`] = { pragmas: [...pragmas, 'plaintext_header_size=32', salt], key, plainHeader: true };
+}
 
 /** Opens as `lock` says, writes the first content and closes. */
 async function write(process, file, lock, settings) {
@@ -77,7 +87,7 @@ for (const direction of DIRECTIONS) {
     test(`${name}: ${way} and back`, async (t) => {
       const file = await exchange(t, direction, lock, {});
       const isPlain = fs.readFileSync(file).subarray(0, 15).toString('latin1') === 'SQLite format 3';
-      assert.equal(isPlain, lock.key === undefined);
+      assert.equal(isPlain, lock.key === undefined || lock.plainHeader === true);
     });
   }
 
@@ -95,6 +105,22 @@ for (const direction of DIRECTIONS) {
     for (const autoVacuum of ['full', 'incremental']) {
       test(`${scheme.pragmas[0]} with auto_vacuum=${autoVacuum}: ${way} and back`, async (t) => {
         await exchange(t, direction, scheme, { settings: [`auto_vacuum=${autoVacuum}`] });
+      });
+    }
+  }
+
+  for (const [name, pragmas] of Object.entries({ ...otherSchemes, ...otherModes })) {
+    test(`${name} in wal mode: ${way} and back`, async (t) => {
+      await exchange(t, direction, { pragmas, key }, { journalMode: 'wal' });
+    });
+  }
+
+  for (const [name, pragmas] of Object.entries(otherSchemes)) {
+    for (const pageSize of [1024, 65536]) {
+      test(`${name} with pages of ${pageSize} bytes: ${way} and back`, async (t) => {
+        const legacy = name === 'rc4' || name.includes('legacy') ? [`legacy_page_size=${pageSize}`] : [];
+        const lock = { pragmas: [...pragmas, ...legacy], key };
+        await exchange(t, direction, lock, { settings: [`page_size=${pageSize}`], journalMode: 'wal' });
       });
     }
   }

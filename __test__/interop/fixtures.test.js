@@ -1,7 +1,8 @@
 'use strict';
 
 // Files that the replaced package wrote open here with the content their manifest states: all page
-// sizes, kinds of keys and parameters, and two WALs that a killed process left behind.
+// sizes, schemes, kinds of keys and parameters, and WALs that a killed process left behind; and files
+// of SQLCipher itself.
 // The manifest's digests were computed with the replaced package; see contentDigest().
 
 const test = require('node:test');
@@ -9,7 +10,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { open, overruled, tempDir } = require('../support/database.js');
 const { contentDigest } = require('./content.js');
-const { manifest, copyStored, lockOf } = require('./stored.js');
+const { manifest, mailboxes, sqlcipherFiles, copyStored, lockOf } = require('./stored.js');
 const { unlockHere, shared } = require('./processes.js');
 
 const processOf = shared();
@@ -31,12 +32,13 @@ function expected({ messages, searchable, pageSize, journalMode, content }) {
 
 test('the manifest lists each scheme and each special file', () => {
   const names = manifest.map((entry) => entry.file);
-  assert.equal(names.length, 12);
+  assert.equal(names.length, 34);
+  assert.equal(sqlcipherFiles.length, 5);
   const stored = fs.readdirSync(`${__dirname}/../fixtures`).filter((name) => name.endsWith('.db'));
   assert.deepEqual(stored.sort(), [...names].sort());
 });
 
-for (const entry of manifest) {
+for (const entry of mailboxes) {
   test(`${entry.file} opens read-only with the stated content`, (t) => {
     const file = copyStored(t, entry.file);
     const before = fs.readFileSync(file);
@@ -92,8 +94,36 @@ for (const entry of manifest) {
   });
 }
 
+for (const entry of sqlcipherFiles) {
+  const { file: name, table, rows, lastRow, pageSize, journalMode } = entry;
+  const read = (db) => {
+    assert.equal(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), rows);
+    assert.deepEqual(db.prepare(`SELECT * FROM ${table} ORDER BY rowid DESC`).raw().get(), [rows, lastRow]);
+    assert.equal(db.pragma('page_size', { simple: true }), pageSize);
+    assert.equal(db.pragma('journal_mode', { simple: true }), journalMode);
+    assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+  };
+
+  test(`${name} of SQLCipher opens read-only and for writing, here and in the replaced package`, async (t) => {
+    const file = copyStored(t, name);
+    const lock = lockOf(entry);
+    const readonly = unlockHere(open(t, file, { readonly: true }), lock);
+    read(readonly);
+    readonly.close();
+    const db = unlockHere(open(t, file), lock);
+    read(db);
+    db.prepare(`UPDATE ${table} SET b = 'changed here' WHERE a % 2`).run();
+    db.close();
+    const connection = await (await processOf('peer')).open(file, lock);
+    const found = await connection.get(`SELECT count(*) AS n FROM ${table} WHERE b = 'changed here'`);
+    assert.deepEqual(found, { n: rows / 2 });
+    assert.equal(await connection.pragma('integrity_check'), 'ok');
+    await connection.close();
+  });
+}
+
 test('a hot WAL holds rows that the file alone does not', (t) => {
-  for (const entry of manifest.filter(({ hotWal }) => hotWal)) {
+  for (const entry of mailboxes.filter(({ hotWal }) => hotWal)) {
     const file = copyStored(t, entry.file);
     const bare = `${tempDir(t)}/bare.db`;
     fs.copyFileSync(file, bare);

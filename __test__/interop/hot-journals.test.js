@@ -8,6 +8,7 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { overruled, tempFile } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { DIRECTIONS, shared, start } = require('./processes.js');
 const { readJournal, playedBackPages } = require('./journal.js');
 const { seededRandom } = require('./random.js');
@@ -123,6 +124,15 @@ for (const [writer, reader] of DIRECTIONS) {
         await recovers(reader, file, lock, 1);
       });
     }
+  }
+
+  for (const [name, pragmas] of Object.entries(otherSchemes)) {
+    test(`${name}, killed after a spill: ${way}`, async (t) => {
+      const file = tempFile(t);
+      await killAfterSpill(t, writer, file, { pragmas, key });
+      assert.ok(playedBackPages(`${file}-journal`).length > 0);
+      await recovers(reader, file, { pragmas, key }, 1);
+    });
   }
 
   test(`a savepoint and a growing file, killed after a spill: ${way}`, async (t) => {

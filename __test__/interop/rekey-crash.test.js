@@ -7,6 +7,7 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { open, overruled, tempFile } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { shared, start, unlockHere, within } = require('./processes.js');
 const { readJournal, playedBackPages } = require('./journal.js');
 const { read, restore, isUntouched } = require('./crashed.js');
@@ -18,6 +19,7 @@ const schemes = {
   'chacha20': ["cipher='chacha20'"],
   'aes256cbc': ["cipher='aes256cbc'"],
   'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'],
+  ...otherSchemes,
 };
 const keys = ['old key', 'new key'].map((text) => Buffer.from(text));
 const sound = (number, cells) => ({ cells, numbers: [number], wrongBodies: 0, integrity: 'ok' });

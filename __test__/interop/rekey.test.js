@@ -8,6 +8,7 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { tempFile } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { DIRECTIONS, shared, start } = require('./processes.js');
 
 const processOf = shared();
@@ -15,6 +16,7 @@ const schemes = {
   'chacha20': ["cipher='chacha20'"],
   'aes256cbc': ["cipher='aes256cbc'"],
   'chacha20 legacy': ["cipher='chacha20'", 'legacy=1'],
+  ...otherSchemes,
 };
 const keys = ['first key', 'second key', 'third key'].map((text) => Buffer.from(text));
 const sound = (number) => ({ cells: 40, numbers: [number], wrongBodies: 0, integrity: 'ok' });

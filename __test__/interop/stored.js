@@ -8,6 +8,9 @@ const { tempDir } = require('../support/database.js');
 
 const folder = path.join(__dirname, '..', 'fixtures');
 const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
+/** Those of the replaced package hold a mailbox, those of SQLCipher one table. */
+const mailboxes = manifest.filter(({ table }) => table === undefined);
+const sqlcipherFiles = manifest.filter(({ table }) => table !== undefined);
 
 /** Copies a stored database, with its WAL if it has one; gives the path of the copy. */
 function copyStored(t, name) {
@@ -25,4 +28,4 @@ function lockOf({ pragmas, key }) {
   return { pragmas, key: key.hex === undefined ? key.text : Buffer.from(key.hex, 'hex') };
 }
 
-module.exports = { manifest, copyStored, lockOf };
+module.exports = { manifest, mailboxes, sqlcipherFiles, copyStored, lockOf };

@@ -10,10 +10,9 @@
 
 use cbc::cipher::common::BlockSizeUser;
 use cbc::cipher::consts::U16;
-use cbc::cipher::{
-    Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit,
-};
+use cbc::cipher::{BlockCipherDecrypt, BlockCipherEncrypt};
 
+use super::cbc_run;
 use super::kdf::pseudo_iv;
 use super::page::{HEADER_FIELDS, MAGIC, PageNo, is_page_size};
 
@@ -24,13 +23,13 @@ where
 {
     let iv = pseudo_iv(page_no.get());
     if legacy || !page_no.is_first() {
-        return encrypt_run(aes, &iv, page);
+        return cbc_run::encrypt(aes, &iv, page);
     }
     let (magic, rest) = page.split_at_mut(HEADER_FIELDS.start);
     let mut fields = [0; 8];
     fields.copy_from_slice(&rest[..8]);
-    encrypt_run(aes, &iv, magic);
-    encrypt_run(aes, &iv, rest);
+    cbc_run::encrypt(aes, &iv, magic);
+    cbc_run::encrypt(aes, &iv, rest);
     magic[8..].copy_from_slice(&rest[..8]);
     rest[..8].copy_from_slice(&fields);
 }
@@ -43,13 +42,13 @@ where
 {
     let iv = pseudo_iv(page_no.get());
     if legacy || !page_no.is_first() || !has_clear_header(page) {
-        return decrypt_run(aes, &iv, page);
+        return cbc_run::decrypt(aes, &iv, page);
     }
     let (magic, rest) = page.split_at_mut(HEADER_FIELDS.start);
     let mut fields = [0; 8];
     fields.copy_from_slice(&rest[..8]);
     rest[..8].copy_from_slice(&magic[8..]);
-    decrypt_run(aes, &iv, rest);
+    cbc_run::decrypt(aes, &iv, rest);
     // Another key leaves the start as stored, and SQLite finds no magic there.
     if rest[..8] == fields {
         magic.copy_from_slice(&MAGIC);
@@ -62,20 +61,4 @@ fn has_clear_header(page: &[u8]) -> bool {
     // Stored big endian, with 1 for 65536: read the other way round and shifted, both come right.
     let page_size = usize::from(fields[0]) << 8 | usize::from(fields[1]) << 16;
     is_page_size(page_size) && fields[5..] == [64, 32, 32]
-}
-
-fn encrypt_run<C>(aes: &C, iv: &[u8; 16], data: &mut [u8])
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>,
-{
-    let (blocks, _) = Array::slice_as_chunks_mut(data);
-    cbc::Encryptor::inner_iv_init(aes, iv.into()).encrypt_blocks(blocks);
-}
-
-fn decrypt_run<C>(aes: &C, iv: &[u8; 16], data: &mut [u8])
-where
-    C: BlockCipherDecrypt + BlockSizeUser<BlockSize = U16>,
-{
-    let (blocks, _) = Array::slice_as_chunks_mut(data);
-    cbc::Decryptor::inner_iv_init(aes, iv.into()).decrypt_blocks(blocks);
 }

@@ -2,16 +2,35 @@
 //! stands in the scheme's file.
 
 use md5::Md5;
-use sha2::{Digest, Sha256};
+use pbkdf2::pbkdf2_hmac;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
 use zeroize::Zeroizing;
 
 use super::key::{Key, Salt};
 
-/// PBKDF2 with HMAC-SHA256 to a key of 32 bytes.
-pub fn pbkdf2_sha256(passphrase: &[u8], salt: &Salt, rounds: u32) -> Key {
-    let mut key = Zeroizing::new([0; 32]);
-    pbkdf2::pbkdf2_hmac::<Sha256>(passphrase, salt, rounds, &mut *key);
-    Key::new(&*key)
+/// A hash inside PBKDF2 and HMAC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    /// FIPS 180-4, 20 bytes.
+    Sha1,
+    /// FIPS 180-4, 32 bytes.
+    Sha256,
+    /// FIPS 180-4, 64 bytes.
+    Sha512,
+}
+
+impl Hash {
+    /// PBKDF2 with HMAC to a key of 32 bytes.
+    pub fn pbkdf2(self, passphrase: &[u8], salt: &Salt, rounds: u32) -> Key {
+        let mut key = Zeroizing::new([0; 32]);
+        match self {
+            Hash::Sha1 => pbkdf2_hmac::<Sha1>(passphrase, salt, rounds, &mut *key),
+            Hash::Sha256 => pbkdf2_hmac::<Sha256>(passphrase, salt, rounds, &mut *key),
+            Hash::Sha512 => pbkdf2_hmac::<Sha512>(passphrase, salt, rounds, &mut *key),
+        }
+        Key::new(&*key)
+    }
 }
 
 /// SHA-256 of the padded passphrase, hashed again `rounds` times.

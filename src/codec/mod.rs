@@ -5,7 +5,9 @@
 //! | [`cipher`] | one keyed scheme for one file: what the pager calls |
 //! | [`page`] | page numbers, and which bytes of a page are clear, body and tail |
 //! | [`scheme`] | the schemes, one file each, and [`SCHEMES`], their only list |
-//! | [`cbc_page`] | the page format that the two AES-CBC schemes share |
+//! | [`cbc_page`] | the page format that the two schemes of wxSQLite3 share |
+//! | [`cbc_run`] | AES-CBC over bytes, with ciphertext stealing |
+//! | [`ascon`] | hash, AEAD and PBKDF2 of Ascon v1.2 |
 //! | [`params`] | what a parameter is: names, ranges, how its text is read |
 //! | [`settings`] | the values of all parameters on one connection |
 //! | [`key`] | passphrases, raw keys and salts: read, hold, erase |
@@ -15,7 +17,9 @@
 //! A new scheme is one new file under `scheme/`, its line in [`SCHEMES`], and its vectors.
 #![forbid(unsafe_code)]
 
+pub mod ascon;
 pub mod cbc_page;
+pub mod cbc_run;
 pub mod cipher;
 pub mod kdf;
 pub mod key;

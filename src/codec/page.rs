@@ -62,6 +62,8 @@ pub struct Layout {
     pub first_body_at: usize,
     /// Whether the header fields of page 1 are stored in clear.
     pub clear_header: bool,
+    /// Whether page 1 starts with the salt.
+    pub stores_salt: bool,
     /// Whether the tail holds a tag over the page.
     pub authenticated: bool,
 }
@@ -102,6 +104,13 @@ impl<'a> Page<'a> {
         &mut self.bytes[self.body.clone()]
     }
 
+    /// The encrypted part and the reserved end.
+    pub fn body_and_tail_mut(&mut self) -> (&mut [u8], &mut [u8]) {
+        let Range { start, end } = self.body;
+        let (body, tail) = self.bytes[start..].split_at_mut(end - start);
+        (body, tail)
+    }
+
     /// The reserved end.
     pub fn tail(&self) -> &[u8] {
         &self.bytes[self.body.end..]
@@ -115,6 +124,11 @@ impl<'a> Page<'a> {
     /// Everything from the page's start through the first `tail_len` bytes of the tail.
     pub fn through_tail(&self, tail_len: usize) -> &[u8] {
         &self.bytes[..self.body.end + tail_len]
+    }
+
+    /// The encrypted part through the first `tail_len` bytes of the tail.
+    pub fn body_through_tail(&self, tail_len: usize) -> &[u8] {
+        &self.bytes[self.body.start..self.body.end + tail_len]
     }
 
     /// Writes the salt over the start of page 1; nothing on other pages.
@@ -157,6 +171,7 @@ mod tests {
             fresh: 0..16,
             first_body_at: 24,
             clear_header: true,
+            stores_salt: true,
             authenticated: true,
         };
         for (number, body_at, start) in [(1, 24, 7), (2, 0, 0)] {
@@ -166,6 +181,9 @@ mod tests {
             assert_eq!(page.body_mut().len(), 512 - 32 - body_at);
             assert_eq!(page.tail().len(), 32);
             assert_eq!(page.through_tail(16).len(), 496);
+            assert_eq!(page.body_through_tail(16).len(), 496 - body_at);
+            let (body, tail) = page.body_and_tail_mut();
+            assert_eq!((body.len(), tail.len()), (480 - body_at, 32));
             page.place_salt();
             assert_eq!((bytes[0], bytes[15], bytes[16]), (start, start, 0));
         }

@@ -165,7 +165,8 @@ pub fn parse_flag(text: &str, otherwise: bool) -> bool {
     }
 }
 
-const LARGEST: u32 = i32::MAX as u32;
+/// The largest value that a PRAGMA can give.
+pub const LARGEST: u32 = i32::MAX as u32;
 
 fn hex_digits(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("0x").or(text.strip_prefix("0X"))?;

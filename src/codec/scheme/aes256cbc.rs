@@ -44,6 +44,7 @@ fn layout(config: &CipherConfig) -> Layout {
         fresh: 0..0,
         first_body_at: 0,
         clear_header: config.value("legacy") == 0,
+        stores_salt: false,
         authenticated: false,
     }
 }

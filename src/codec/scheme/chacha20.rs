@@ -21,7 +21,7 @@ use poly1305::universal_hash::{KeyInit, UniversalHash};
 use zeroize::Zeroizing;
 
 use super::{PageCipher, Scheme};
-use crate::codec::kdf;
+use crate::codec::kdf::Hash;
 use crate::codec::key::{Key, KeyError, Salt};
 use crate::codec::page::{HEADER_FIELDS, Layout, Page, PageError, PageNo};
 use crate::codec::params::ParamSpec;
@@ -63,6 +63,7 @@ fn layout(config: &CipherConfig) -> Layout {
         fresh: 0..NONCE_LEN,
         first_body_at,
         clear_header: first_body_at >= HEADER_FIELDS.end,
+        stores_salt: header_len == 0,
         authenticated: true,
     }
 }
@@ -77,7 +78,7 @@ fn derive_key(
         _ => LEGACY_ROUNDS,
     };
     let salt = salt.expect("a salted scheme is given a salt");
-    Ok(kdf::pbkdf2_sha256(passphrase, salt, rounds))
+    Ok(Hash::Sha256.pbkdf2(passphrase, salt, rounds))
 }
 
 fn open(

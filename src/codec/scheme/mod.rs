@@ -3,8 +3,13 @@
 //! Each scheme has one file: its table of parameters, its layout, its derivation, its pages. The
 //! steps that are the same for all are in `cipher`, the cuts of a page in `page`.
 
+pub mod aegis;
+pub mod aes128cbc;
 pub mod aes256cbc;
+pub mod ascon128;
 pub mod chacha20;
+pub mod rc4;
+pub mod sqlcipher;
 
 use std::fmt;
 
@@ -14,7 +19,15 @@ use super::params::ParamSpec;
 use super::settings::CipherConfig;
 
 /// All schemes, in the order of their numbers in the C API. The only list.
-pub static SCHEMES: &[&Scheme] = &[&aes256cbc::SCHEME, &chacha20::SCHEME];
+pub static SCHEMES: &[&Scheme] = &[
+    &aes128cbc::SCHEME,
+    &aes256cbc::SCHEME,
+    &chacha20::SCHEME,
+    &sqlcipher::SCHEME,
+    &rc4::SCHEME,
+    &ascon128::SCHEME,
+    &aegis::SCHEME,
+];
 
 /// The scheme of a connection that asked for none.
 pub static DEFAULT_SCHEME: &Scheme = &chacha20::SCHEME;
