@@ -4,14 +4,18 @@
 //! `lib`; this is the native object behind them.
 
 use std::cell::{Cell, Ref, RefCell};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::node_api::{Call, Class, Env, Kind, Method, Reference, Value};
+use super::keeper::{Keeper, Kept};
+use super::node_api::{Call, Class, Env, Kind, Method, Value};
 use super::state::{Activity, Operation, Subject, not_open};
 use super::statement::Statement;
 use super::value::Integers;
+use super::{table, udf};
+use zeroize::Zeroizing;
+
 use crate::error::{Error, Result};
 use crate::pager;
 use crate::sqlite::connection::{Connection, OpenMode};
@@ -27,7 +31,9 @@ pub(crate) struct Session {
     pub(crate) activity: Activity,
     /// The default of new statements.
     pub(crate) integers: Cell<Integers>,
-    logger: RefCell<Option<Reference>>,
+    /// The JavaScript values that SQLite's side refers to.
+    pub(crate) keeper: Rc<Keeper>,
+    logger: RefCell<Option<Kept>>,
 }
 
 impl Class for Database {
@@ -58,6 +64,18 @@ impl Class for Database {
         Method {
             name: c"rekey",
             call: |call, this| change_key(call, this, pager::rekey),
+        },
+        Method {
+            name: c"function",
+            call: udf::function,
+        },
+        Method {
+            name: c"aggregate",
+            call: udf::aggregate,
+        },
+        Method {
+            name: c"table",
+            call: table::table,
         },
         Method {
             name: c"loadExtension",
@@ -105,13 +123,16 @@ impl Class for Database {
             connection: Connection::open(&path, mode, state.use_uri.get(), timeout)?,
             activity: Activity::default(),
             integers: Cell::new(Integers::Number),
+            keeper: Keeper::new(env, call.this)?,
             logger: RefCell::new(None),
         });
         if env.kind(cipher)? == Kind::String {
             session.set_cipher(&text_argument(call, 5, "sixth")?)?;
         }
         if env.kind(logger)? == Kind::Function {
-            session.logger.replace(Some(env.reference(logger)?));
+            session
+                .logger
+                .replace(Some(session.keeper.keep(env, logger)?));
         }
         state.sessions.add(&session);
         Ok(Self(session))
@@ -119,6 +140,12 @@ impl Class for Database {
 
     fn poison(&self) {
         self.0.activity.poison();
+    }
+}
+
+impl Database {
+    pub(crate) fn session(&self) -> &Rc<Session> {
+        &self.0
     }
 }
 
@@ -157,6 +184,7 @@ impl Session {
 
     /// Closes the connection whatever is going on: the environment ends.
     pub(crate) fn abandon(&self) {
+        self.keeper.abandon();
         self.logger.replace(None);
         // Node is leaving; a file that cannot be closed properly is recovered at the next open.
         let _outcome = self.connection.close();
@@ -195,6 +223,18 @@ fn bytes_argument(call: &Call<'_>, index: usize, position: &str) -> Result<Vec<u
 fn text_argument(call: &Call<'_>, index: usize, position: &str) -> Result<String> {
     String::from_utf8(bytes_argument(call, index, position)?)
         .map_err(|_| Error::Internal("Node gave a string that is not UTF-8".into()))
+}
+
+/// A text that is checked to be one by JavaScript, up to its first NUL.
+pub(super) fn terminated_argument(call: &Call<'_>, index: usize) -> Result<CString> {
+    let mut text = Vec::new();
+    call.env.read_string(call.argument(index)?, &mut text)?;
+    let end = text
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(text.len());
+    text.truncate(end);
+    CString::new(text).map_err(|_| Error::Internal("a text was not cut at its NUL".into()))
 }
 
 /// `prepare(sql, database)`
@@ -236,11 +276,13 @@ fn change_key<'e>(
 ) -> Result<Value<'e>> {
     let key = call.argument(0)?;
     this.0.check(Operation::Reconfigure)?;
-    let handle = this.0.handle()?;
-    call.env
-        .with_bytes(key, |bytes| change(&handle, "main", bytes))?
-        .ok_or_else(|| Error::of_type("Expected the key to be a Buffer"))?
-        .map_err(Error::of_code)?;
+    // A copy: a rekey may call user functions (an index on one), which could take the bytes away.
+    let key = call
+        .env
+        .with_bytes(key, |bytes| Zeroizing::new(bytes.to_vec()))?
+        .ok_or_else(|| Error::of_type("Expected the key to be a Buffer"))?;
+    let _executing = this.0.activity.execute();
+    change(&*this.0.handle()?, "main", &key).map_err(Error::of_code)?;
     call.env.integer(0)
 }
 

@@ -89,6 +89,8 @@ impl Session {
     /// Compiles text that must be one statement.
     pub(crate) fn compile_one(&self, text: Vec<u8>, usage: Use) -> Result<RawStatement> {
         let sql = terminated(text);
+        // Compiling may connect virtual tables and try deterministic functions.
+        let _executing = self.activity.execute();
         let (raw, taken) = self.connection.compile(&sql, usage)?;
         let raw = raw.ok_or_else(|| Error::of_range(NO_STATEMENT))?;
         if sql_text::is_blank(&sql[taken..sql.len() - 1]) {
@@ -105,8 +107,9 @@ impl Session {
         text: Vec<u8>,
         first_value: bool,
     ) -> Result<Value<'e>> {
-        let mut raw = self.compile_one(text, Use::Once)?;
+        // First, so that it lasts until the statement is finalized.
         let _executing = self.activity.execute();
+        let mut raw = self.compile_one(text, Use::Once)?;
         self.log_raw(env, &raw)?;
         let shape = if first_value {
             Shape::Pluck

@@ -77,6 +77,8 @@ impl StatementIterator {
         }
         self.prepared.iterating.set(false);
         self.prepared.session.activity.remove_iterator();
+        // Aggregates that are half-way end here, which may call their functions.
+        let _executing = self.prepared.session.activity.execute();
         let Some(mut raw) = self.prepared.statement.get_mut() else {
             return Ok(());
         };

@@ -7,6 +7,8 @@
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
+//! | `udf`, `table` | user functions and aggregates; virtual tables |
+//! | `keeper` | JavaScript values that SQLite's side refers to |
 //! | `throw` | errors to exceptions |
 //!
 //! Here is what one environment (the main thread or a worker) keeps.
@@ -15,11 +17,14 @@ mod bind;
 mod database;
 mod execution;
 mod iterator;
+mod keeper;
 mod node_api;
 mod rows;
 mod state;
 mod statement;
+mod table;
 mod throw;
+mod udf;
 mod value;
 
 use std::cell::{Cell, OnceCell, RefCell};

@@ -67,6 +67,8 @@ pub(crate) enum Access {
     Open,
     /// Enumerable; cannot be assigned, configured or deleted.
     Fixed,
+    /// As Fixed, and not enumerable.
+    Hidden,
 }
 
 /// One call from JavaScript.
@@ -108,7 +110,7 @@ pub(crate) struct Function {
     pub(crate) call: for<'e> fn(&Call<'e>) -> Result<Value<'e>>,
 }
 
-/// Keeps an object or a function alive beyond the callback.
+/// Finds an object or a function again after the callback, and keeps it alive unless it is weak.
 pub(crate) struct Reference {
     env_ptr: sys::napi_env,
     ptr: sys::napi_ref,
@@ -529,10 +531,22 @@ impl<'e> Env<'e> {
         result
     }
 
+    /// Keeps the object alive until the result is dropped.
     pub(crate) fn reference(self, object: Value<'_>) -> Result<Reference> {
+        self.reference_counted(object, 1)
+    }
+
+    /// Finds the object as long as something else keeps it alive.
+    pub(crate) fn weak_reference(self, object: Value<'_>) -> Result<Reference> {
+        self.reference_counted(object, 0)
+    }
+
+    fn reference_counted(self, object: Value<'_>, count: u32) -> Result<Reference> {
         let mut out = ptr::null_mut();
         // SAFETY: the object is alive in this environment; the out pointer is ours.
-        self.check(unsafe { sys::napi_create_reference(self.ptr, object.ptr, 1, &raw mut out) })?;
+        let status =
+            unsafe { sys::napi_create_reference(self.ptr, object.ptr, count, &raw mut out) };
+        self.check(status)?;
         Ok(Reference {
             env_ptr: self.ptr,
             ptr: out,
@@ -714,6 +728,7 @@ impl Access {
         match self {
             Access::Open => Attribute::writable | Attribute::enumerable | Attribute::configurable,
             Access::Fixed => Attribute::enumerable,
+            Access::Hidden => Attribute::default,
         }
     }
 }
@@ -806,10 +821,26 @@ impl<'e> Call<'e> {
 }
 
 impl Reference {
-    /// The object it keeps.
+    /// The object it refers to; an error when that is gone, as can be with a weak one.
     pub(crate) fn get<'e>(&self, env: Env<'e>) -> Result<Value<'e>> {
-        // SAFETY: the reference belongs to this environment and is strong, so it is never empty.
-        env.value(|env, out| unsafe { sys::napi_get_reference_value(env, self.ptr, out) })
+        // SAFETY: the reference belongs to this environment. An empty one gives a null pointer.
+        let value =
+            env.value(|env, out| unsafe { sys::napi_get_reference_value(env, self.ptr, out) })?;
+        if value.ptr.is_null() {
+            return Err(Error::Internal("the object was collected".into()));
+        }
+        Ok(value)
+    }
+
+    /// Runs `body` in a handle scope of the environment: for code that no JavaScript function
+    /// called, but SQLite within one, or the garbage collector.
+    pub(crate) fn enter<R>(&self, body: impl for<'s> FnOnce(Env<'s>) -> Result<R>) -> Result<R> {
+        // The environment outlives its references (see `drop`), so it is alive here.
+        let env = Env {
+            ptr: self.env_ptr,
+            scope: PhantomData,
+        };
+        env.scoped(|env, _within| body(env))
     }
 }
 

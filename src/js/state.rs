@@ -21,7 +21,7 @@ pub(crate) enum Operation {
     Read,
     /// `exec`, `pragma`, `run`.
     Write,
-    /// `key`, `rekey`, `loadExtension`.
+    /// `key`, `rekey`, `loadExtension`, `function`, `aggregate`, `table`.
     Reconfigure,
     /// `close`.
     Close,
@@ -46,7 +46,11 @@ pub(crate) struct Subject {
 }
 
 /// Ends an execution when it is dropped.
-pub(crate) struct Executing<'a>(&'a Activity);
+pub(crate) struct Executing<'a> {
+    activity: &'a Activity,
+    /// Whether something was executing before, as when a collected iterator ends within a callback.
+    before: bool,
+}
 
 const NOT_OPEN: &str = "The database connection is not open";
 const BUSY: &str = "This database connection is busy executing a query";
@@ -100,8 +104,10 @@ impl Activity {
 
     /// Marks the database as executing until the result is dropped.
     pub(crate) fn execute(&self) -> Executing<'_> {
-        self.executing.set(true);
-        Executing(self)
+        Executing {
+            activity: self,
+            before: self.executing.replace(true),
+        }
     }
 
     pub(crate) fn add_iterator(&self) -> Result<()> {
@@ -128,7 +134,7 @@ impl Activity {
 
 impl Drop for Executing<'_> {
     fn drop(&mut self) {
-        self.0.executing.set(false);
+        self.activity.executing.set(self.before);
     }
 }
 

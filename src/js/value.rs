@@ -1,6 +1,7 @@
 //! One value, both ways: a column to JavaScript, an argument to a parameter.
 //!
-//! Which argument belongs to which parameter is in `bind`; rows are in `rows`.
+//! Which argument belongs to which parameter is in `bind`; rows are in `rows`; what user functions
+//! take and answer is in `udf`.
 
 use super::node_api::{Env, Kind, Value};
 use crate::error::{Error, Result};
@@ -22,6 +23,14 @@ pub(crate) enum Argument<'e> {
     Integer(i64),
     Text(Value<'e>),
     Bytes(Value<'e>),
+}
+
+/// Why a value cannot go into SQLite.
+#[derive(Clone, Copy)]
+pub(crate) enum Misfit {
+    Type,
+    /// A bigint of more than 64 bits.
+    Bigint,
 }
 
 const WRONG_TYPE: &str = "SQLite3 can only bind numbers, strings, bigints, buffers, and null";
@@ -52,7 +61,12 @@ pub(crate) fn column<'e>(
     index: usize,
     integers: Integers,
 ) -> Result<Value<'e>> {
-    match row.column(index)? {
+    to_js(env, row.column(index)?, integers)
+}
+
+/// The JavaScript value of an SQLite value.
+pub(crate) fn to_js<'e>(env: Env<'e>, value: Column<'_>, integers: Integers) -> Result<Value<'e>> {
+    match value {
         Column::Null => env.null(),
         Column::Integer(value) => integers.to_js(env, value),
         Column::Real(value) => env.number(value),
@@ -64,16 +78,49 @@ pub(crate) fn column<'e>(
 impl<'e> Argument<'e> {
     /// Checks a value that is meant for one parameter. Runs no JavaScript.
     pub(crate) fn from_js(env: Env<'e>, value: Value<'e>) -> Result<Self> {
-        match env.kind(value)? {
-            Kind::Null | Kind::Undefined => Ok(Argument::Null),
-            Kind::Number => Ok(Argument::Real(env.as_number(value)?)),
-            Kind::String => Ok(Argument::Text(value)),
+        Self::classify(env, value)?.map_err(|misfit| match misfit {
+            Misfit::Type => Error::of_type(WRONG_TYPE),
+            Misfit::Bigint => Error::of_range(TOO_BIG),
+        })
+    }
+
+    /// Tells what SQLite would make of a value, or why nothing. Runs no JavaScript.
+    pub(crate) fn classify(
+        env: Env<'e>,
+        value: Value<'e>,
+    ) -> Result<std::result::Result<Self, Misfit>> {
+        Ok(Ok(match env.kind(value)? {
+            Kind::Null | Kind::Undefined => Argument::Null,
+            Kind::Number => Argument::Real(env.as_number(value)?),
+            Kind::String => Argument::Text(value),
             Kind::Bigint => match env.as_bigint(value)? {
-                Some(number) => Ok(Argument::Integer(number)),
-                None => Err(Error::of_range(TOO_BIG)),
+                Some(number) => Argument::Integer(number),
+                None => return Ok(Err(Misfit::Bigint)),
             },
-            Kind::Object if env.with_bytes(value, |_| ())?.is_some() => Ok(Argument::Bytes(value)),
-            _ => Err(Error::of_type(WRONG_TYPE)),
+            Kind::Object if env.with_bytes(value, |_| ())?.is_some() => Argument::Bytes(value),
+            _ => return Ok(Err(Misfit::Type)),
+        }))
+    }
+
+    /// Hands the value to `take`, which must not run JavaScript.
+    pub(crate) fn give<R>(
+        self,
+        env: Env<'_>,
+        text: &mut Vec<u8>,
+        take: impl FnOnce(Bound<'_>) -> R,
+    ) -> Result<R> {
+        match self {
+            // SQLite has no NaN: it stores NULL.
+            Argument::Null => Ok(take(Bound::Null)),
+            Argument::Real(number) => Ok(take(Bound::Real(number))),
+            Argument::Integer(number) => Ok(take(Bound::Integer(number))),
+            Argument::Text(value) => {
+                env.read_string(value, text)?;
+                Ok(take(Bound::Text(text)))
+            }
+            Argument::Bytes(value) => env
+                .with_bytes(value, |bytes| take(Bound::Blob(bytes)))?
+                .ok_or_else(|| Error::of_type(WRONG_TYPE)),
         }
     }
 
@@ -85,19 +132,7 @@ impl<'e> Argument<'e> {
         index: usize,
         text: &mut Vec<u8>,
     ) -> Result<()> {
-        let bound = match self {
-            Argument::Null => raw.bind(index, Bound::Null),
-            // SQLite has no NaN: it stores NULL.
-            Argument::Real(number) => raw.bind(index, Bound::Real(number)),
-            Argument::Integer(number) => raw.bind(index, Bound::Integer(number)),
-            Argument::Text(value) => {
-                env.read_string(value, text)?;
-                raw.bind(index, Bound::Text(text))
-            }
-            Argument::Bytes(value) => env
-                .with_bytes(value, |bytes| raw.bind(index, Bound::Blob(bytes)))?
-                .unwrap_or_else(|| Err(Error::of_type(WRONG_TYPE))),
-        };
+        let bound = self.give(env, text, |value| raw.bind(index, value))?;
         bound.map_err(|error| match error {
             Error::Sqlite {
                 code: rusqlite::ffi::SQLITE_TOOBIG,

@@ -287,7 +287,7 @@ impl Drop for RawStatement {
 const UTF8: std::ffi::c_uchar = 1;
 
 /// The last error of a connection.
-fn error_of(connection: &rusqlite::Connection) -> Error {
+pub(super) fn error_of(connection: &rusqlite::Connection) -> Error {
     let db_ptr = db_ptr(connection);
     // SAFETY: an open connection.
     let code = unsafe { ffi::sqlite3_extended_errcode(db_ptr) };
