@@ -1,6 +1,7 @@
 'use strict';
 
-// Safe integers (C-20): which integers come back as bigint. Binding bigints is in 20.statement.run.js.
+// Safe integers (C-20): which integers come back as bigint, from rows and to callbacks. Binding bigints is
+// in 20.statement.run.js.
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
@@ -73,4 +74,59 @@ test('a bigint can be bound whatever the setting, also as a key (C-20.4)', (t) =
   for (const safe of [false, true]) {
     assert.equal(db.prepare('select x from t where id = ?').safeIntegers(safe).pluck().get(BIG), 'found');
   }
+});
+
+/** What integer arguments look like to a function, an aggregate and a table. */
+const SEEN = {
+  function(db, options) {
+    db.function('f', options, (x) => typeof x);
+    return () => db.prepare('select f(5)').pluck().get();
+  },
+  aggregate(db, options) {
+    db.aggregate('a', { ...options, step: (acc, x) => typeof x });
+    return () => db.prepare('select a(5)').pluck().get();
+  },
+  table(db, options) {
+    db.table('v', { ...options, columns: ['x'], * rows(p) { yield [typeof p]; } });
+    return () => db.prepare('select x from v(5)').pluck().get();
+  },
+};
+for (const [kind, register] of Object.entries(SEEN)) {
+  test(`a ${kind} has its own setting (C-15.4, C-20.3)`, (t) => {
+    for (const safe of [false, true]) {
+      const db = open(t).defaultSafeIntegers(!safe);
+      const seen = register(db, { safeIntegers: safe });
+      const expected = safe ? 'bigint' : 'number';
+      assert.equal(seen(), expected);
+      db.defaultSafeIntegers(safe);
+      assert.equal(seen(), expected);
+    }
+  });
+
+  test(`a ${kind} keeps the default of its time (C-20.3)`, (t) => {
+    const db = open(t).defaultSafeIntegers();
+    const seen = register(db, {});
+    // A table asks when it is first used, the others when they are registered.
+    if (kind === 'table') assert.equal(seen(), 'bigint');
+    db.defaultSafeIntegers(false);
+    assert.equal(seen(), 'bigint');
+    assert.equal(register(db, {})(), 'number');
+  });
+}
+
+test('a table asks for the default when it is first used (C-20.3)', (t) => {
+  const db = open(t).defaultSafeIntegers();
+  const seen = SEEN.table(db, {});
+  db.defaultSafeIntegers(false);
+  assert.equal(seen(), 'number');
+});
+
+test('callbacks get bigints exactly and give them back (C-20.3, C-23.7)', (t) => {
+  const db = open(t);
+  const got = [];
+  db.function('f', { safeIntegers: true }, (x) => { got.push(x); return x; });
+  const statement = db.prepare('select f(?)').pluck().safeIntegers();
+  for (const value of BORDERS) assert.equal(statement.get(value), value);
+  assert.deepEqual(got, BORDERS);
+  assert.equal(statement.get(1.5), 1.5);
 });

@@ -1,7 +1,6 @@
 'use strict';
 
-// What may start while what is running (C-21, C-13.6): one table, and what is left afterwards. Methods that
-// take user functions add their rows when they come.
+// What may start while what is running (C-21, C-13.6): one table, and what is left afterwards.
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
@@ -19,6 +18,10 @@ const MATRIX = [
   ['exec', ({ db }) => db.exec('select 1'), BUSY, BUSY, OK, OPEN],
   ['pragma', ({ db }) => db.pragma('cache_size'), BUSY, BUSY, OK, OPEN],
   ['explain', ({ db }) => db.explain('select 1'), BUSY, OK, OK, OPEN],
+  ['function', ({ db }) => db.function('f', () => 1), BUSY, BUSY, BUSY, OPEN],
+  ['aggregate', ({ db }) => db.aggregate('f', { step: () => 1 }), BUSY, BUSY, BUSY, OPEN],
+  ['table', ({ db }) => db.table('v', { columns: ['x'], * rows() {} }), BUSY, BUSY, BUSY, OPEN],
+  ['table from a factory', ({ db }) => db.table('v', () => {}), BUSY, BUSY, BUSY, OPEN],
   ['loadExtension', ({ db }) => db.loadExtension('nowhere'), BUSY, BUSY, BUSY, OPEN],
   ['close', ({ db }) => db.close(), BUSY, BUSY, BUSY, OK],
   ['transaction, the first', ({ db }) => db.transaction(() => {}), BUSY, OK, OK, OPEN],
@@ -82,6 +85,34 @@ function scene(t, prepare = () => {}) {
 
 const openOther = (it) => {
   it.otherRows = it.finisher.iterate();
+};
+
+/** Statements during which `callback` runs, by who calls it. */
+const CALLERS = {
+  'a function': (db, callback) => {
+    db.function('called', callback);
+    return 'select called()';
+  },
+  'start of an aggregate': (db, callback) => {
+    db.aggregate('called', { start: callback, step: () => {}, result: () => 0 });
+    return 'select called()';
+  },
+  'step of an aggregate': (db, callback) => {
+    db.aggregate('called', { step: callback });
+    return 'select called()';
+  },
+  'inverse of an aggregate': (db, callback) => {
+    db.aggregate('called', { step: () => {}, inverse: callback, result: () => 0 });
+    return 'select called() over (rows between current row and current row) from t';
+  },
+  'result of an aggregate': (db, callback) => {
+    db.aggregate('called', { step: () => {}, result: callback });
+    return 'select called()';
+  },
+  'the rows of a table': (db, callback) => {
+    db.table('called', { columns: ['x'], * rows() { yield [callback()]; } });
+    return 'select * from called';
+  },
 };
 
 const STATES = {
@@ -154,6 +185,28 @@ for (const name of ['key', 'rekey']) {
     assert.equal(STATES['while iterating'](it, () => it.db[name](KEY)), BUSY);
     assert.equal(STATES['while iterating in unsafe mode'](it, () => it.db[name](KEY)), BUSY);
     assert.equal(it.db.prepare('select count(*) from t').pluck().get(), 3);
+  });
+}
+
+for (const [caller, statementFor] of Object.entries(CALLERS)) {
+  test(`in ${caller} everything is refused as in any callback (C-21.1, C-21.2)`, (t) => {
+    for (const unsafe of [false, true]) {
+      for (const [name, operate, expected, , , , prepare] of MATRIX) {
+        const it = scene(t, prepare);
+        const sql = statementFor(it.db, () => {
+          outcome ??= result(operate, it);
+          return 0;
+        });
+        let outcome;
+        it.db.unsafeMode(unsafe);
+        openOther(it);
+        it.db.prepare(sql).all();
+        assert.equal(outcome, expected, name);
+        it.otherRows.return();
+        it.db.exec('select 1');
+        it.db.close();
+      }
+    }
   });
 }
 

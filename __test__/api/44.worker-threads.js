@@ -152,6 +152,68 @@ overruled('a worker that is terminated between many callbacks ends (overrules C-
   assert.ok(Date.now() - startedAt < 30000);
 });
 
+// A query that would run for hours, which calls `called()` all the time.
+const ENDLESS = `
+  const counted = () => { if ((calls += 1) === 1000) parentPort.postMessage('going'); return 1; };
+  let calls = 0;
+  const endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ';
+  const db = new Database(':memory:');`;
+const CALLED_FOR_EVER = {
+  'a function': "db.function('called', counted); db.exec(endless + 'SELECT called() FROM n');",
+  'an aggregate': "db.aggregate('called', { step: counted }); db.exec(endless + 'SELECT called() FROM n');",
+  'a window function': `
+    db.aggregate('called', { step: () => {}, inverse: counted });
+    db.exec(endless + 'SELECT called() OVER (ROWS 1 PRECEDING) FROM n');`,
+  'an iterated table': `
+    db.table('called', { columns: ['x'], * rows() { for (;;) yield [counted()]; } });
+    for (const row of db.prepare('SELECT * FROM called').iterate());`,
+  'a table': "db.table('called', { columns: ['x'], * rows() { for (;;) yield [counted()]; } }); db.exec('SELECT * FROM called');",
+};
+for (const [kind, code] of Object.entries(CALLED_FOR_EVER)) {
+  overruled(`a worker that is terminated while ${kind} is called for ever ends (overrules C-32.4)`, async (t) => {
+    const worker = startWorker(t, ENDLESS + code);
+    assert.equal(await answer(worker), 'going');
+    const startedAt = Date.now();
+    assert.equal(await worker.terminate(), 1);
+    assert.ok(Date.now() - startedAt < 30000);
+  });
+}
+
+const STUCK_IN = {
+  'a function': "db.function('stuck', stuck); db.exec('SELECT stuck()');",
+  'the start of an aggregate': "db.aggregate('stuck', { start: stuck, step: () => {} }); db.exec('SELECT stuck()');",
+  'the result of an aggregate': "db.aggregate('stuck', { step: () => {}, result: stuck }); db.exec('SELECT stuck()');",
+  'the rows of a table': "db.table('stuck', { columns: ['x'], * rows() { stuck(); } }); db.exec('SELECT * FROM stuck');",
+  'a factory': "db.table('stuck', stuck); db.exec('CREATE VIRTUAL TABLE t USING stuck');",
+};
+for (const [place, code] of Object.entries(STUCK_IN)) {
+  test(`a worker can be terminated, and can exit, in ${place} (C-32.4)`, async (t) => {
+    for (const [stuck, exitCode] of [['for (;;);', 1], ['process.exit(7);', 7]]) {
+      const worker = startWorker(t, `
+        const stuck = () => { parentPort.postMessage('inside'); ${stuck} };
+        const db = new Database(':memory:');
+        ${code}`);
+      const exited = once(worker, 'exit');
+      assert.equal(await answer(worker), 'inside');
+      if (exitCode === 1) await worker.terminate();
+      assert.deepEqual(await exited, [exitCode]);
+    }
+  });
+}
+
+test('functions belong to the connection of their thread (C-32.1)', async (t) => {
+  const db = openFile(t);
+  db.function('f', () => 'main');
+  const seen = await answer(startWorker(t, `
+    const db = new Database(workerData);
+    let message;
+    try { db.prepare('select f()'); } catch (error) { message = error.message; }
+    db.function('f', () => 'worker');
+    parentPort.postMessage([message, db.prepare('select f()').pluck().get()]);`, db.name));
+  assert.deepEqual(seen, ['no such function: f', 'worker']);
+  assert.equal(db.prepare('select f()').pluck().get(), 'main');
+});
+
 test('an uncaught SqliteError ends a worker with that error', async (t) => {
   const worker = startWorker(t, "new Database(':memory:').exec('nonsense');");
   const [error] = await once(worker, 'error');
