@@ -57,6 +57,24 @@ declare namespace BetterSqlite3MultipleCiphers {
 
   type VariableArgFunction = (this: any, ...params: any[]) => unknown;
 
+  interface VirtualTableOptions<A extends any[] = any[]> {
+    /** Gets one argument per parameter; undefined for one that was not given. */
+    rows: (this: undefined, ...params: A) => Generator<VirtualTableRow, unknown, undefined>;
+    columns: readonly string[];
+    /** Names of the hidden columns; `$1`, `$2`, … for the length of `rows` by default. */
+    parameters?: readonly string[];
+    safeIntegers?: boolean;
+    directOnly?: boolean;
+  }
+
+  /** The columns in their order, or an object with exactly these columns. */
+  type VirtualTableRow = readonly unknown[] | object;
+
+  type VirtualTableFactory = (
+    this: { module: string; database: string; table: string },
+    ...args: string[]
+  ) => VirtualTableOptions;
+
   interface Database {
     readonly name: string;
     readonly open: boolean;
@@ -75,6 +93,18 @@ declare namespace BetterSqlite3MultipleCiphers {
     rekey(key: Buffer): number;
     pragma(source: string, options?: SqliteDatabase.PragmaOptions | null): unknown;
     explain(source: string): unknown[];
+    /** Answers other than {@link Bindable} throw when the function is called. */
+    function<A extends any[] = any[]>(name: string, fn: (this: undefined, ...params: A) => unknown): this;
+    function<A extends any[] = any[]>(
+      name: string,
+      options: SqliteDatabase.RegistrationOptions | null | undefined,
+      fn: (this: undefined, ...params: A) => unknown,
+    ): this;
+    aggregate<T = any, A extends any[] = any[]>(name: string, options: SqliteDatabase.AggregateOptions<T, A>): this;
+    /** A table that has the name of its module. */
+    table<A extends any[] = any[]>(name: string, definition: VirtualTableOptions<A>): this;
+    /** Tables that are made by `CREATE VIRTUAL TABLE … USING name(…args)`. */
+    table(name: string, factory: VirtualTableFactory): this;
     loadExtension(path: string, entryPoint?: string): this;
     close(): this;
     defaultSafeIntegers(toggleState?: boolean): this;
@@ -120,6 +150,29 @@ declare namespace Database {
   interface PragmaOptions {
     /** Only the first column of the first row. */
     simple?: boolean;
+  }
+
+  interface RegistrationOptions {
+    /** Any number of arguments, whatever the length of the function. */
+    varargs?: boolean;
+    /** The same arguments always give the same answer. */
+    deterministic?: boolean;
+    /** Integers as bigint; the default of the database otherwise. */
+    safeIntegers?: boolean;
+    /** Not in triggers, views and the schema. */
+    directOnly?: boolean;
+  }
+
+  /** `T` is the accumulator, `A` the arguments in SQL. */
+  interface AggregateOptions<T = any, A extends any[] = any[]> extends RegistrationOptions {
+    /** The first accumulator, or a function that makes it; null by default. */
+    start?: T | (() => T);
+    /** The next accumulator, or nothing to go on with the same. */
+    step: (this: undefined, total: T, ...next: A) => T | void;
+    /** Takes a row out again, which makes a window function of it. */
+    inverse?: ((this: undefined, total: T, ...dropped: A) => T | void) | null;
+    /** The answer; the accumulator itself by default. */
+    result?: ((this: undefined, total: T) => unknown) | null;
   }
 
   type RunResult = BetterSqlite3MultipleCiphers.RunResult;

@@ -62,3 +62,12 @@ test('it works in callbacks and while iterating (C-18.3)', (t) => {
   rows.return();
   assert.deepEqual(seen, ['select 5', 'select 5', 'select 5']);
 });
+
+test('toString() of a bound statement works while a function that it calls runs (C-18.3)', (t) => {
+  const db = open(t);
+  let statement;
+  db.function('text', () => String(statement));
+  statement = db.prepare('select text(), ?').pluck().bind(5n);
+  assert.equal(statement.get(), 'select text(), 5');
+  assert.equal(statement.iterate().next().value, 'select text(), 5');
+});

@@ -5,9 +5,8 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const vm = require('node:vm');
-const fs = require('node:fs');
 const {
-  Database, SqliteError, overruled, open, openFile, tempFile, throwsLike, throwsBusy, throwsOpen, thrownBy,
+  Database, SqliteError, overruled, open, openFile, throwsLike, throwsBusy, throwsOpen, thrownBy,
 } = require('../support/database.js');
 const { collectUntil } = require('../support/gc.js');
 
@@ -382,29 +381,4 @@ test('functions live as long as a statement does (C-32.5)', async () => {
   await collectUntil(() => (rounds += 1) > 5);
   assert.equal(statement.get(4), 8);
   statement.database.close();
-});
-
-const descriptors = () => fs.readdirSync('/proc/self/fd').map((fd) => {
-  try {
-    return fs.readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return '';
-  }
-});
-
-// The replaced package keeps such a database open for ever.
-overruled('a database is collected although its functions refer to it (C-32.5)', async (t) => {
-  if (process.platform !== 'linux') return t.skip('open files are listed in /proc');
-  const file = tempFile(t);
-  const use = () => {
-    const db = new Database(file, { verbose: () => db.open });
-    db.function('f', () => Number(db.open));
-    db.aggregate('a', { start: () => [db], step: () => {}, result: () => Number(db.open) });
-    db.table('v', { columns: ['x'], * rows() { yield [Number(db.open)]; } });
-    const rows = db.prepare('select f(), x from v').raw().iterate();
-    assert.deepEqual(rows.next().value, [1, 1]);
-    assert.ok(descriptors().includes(file));
-  };
-  use();
-  assert.ok(await collectUntil(() => !descriptors().includes(file)));
 });

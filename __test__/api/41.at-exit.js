@@ -8,7 +8,9 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { spawnSync } = require('node:child_process');
 const { Worker } = require('node:worker_threads');
-const { Database, modulePath, open, tempFile, throwsBusy } = require('../support/database.js');
+const {
+  Database, modulePath, overruled, open, tempFile, throwsBusy,
+} = require('../support/database.js');
 const { collect, collectUntil } = require('../support/gc.js');
 
 /** Code that leaves a WAL database behind with an open statement, iterator and transaction. */
@@ -17,8 +19,11 @@ const untidy = (file, ending) => `
   const db = new Database(${JSON.stringify(file)});
   db.pragma('journal_mode = WAL');
   db.exec('CREATE TABLE t (x); INSERT INTO t VALUES (1), (2); BEGIN; INSERT INTO t VALUES (3)');
+  db.function('f', (x) => x);
+  db.aggregate('a', { start: () => [], step: (list, x) => { list.push(x); }, inverse: (list) => { list.shift(); }, result: (list) => list.length });
+  db.table('v', { columns: ['y'], * rows(x) { yield [x]; yield [x]; } });
   const statement = db.prepare('select x from t');
-  const rows = db.prepare('select x from t').iterate();
+  const rows = db.prepare('select f(x), y, a(x) over (rows 1 preceding) from t, v(x)').iterate();
   rows.next();
   globalThis.kept = [db, statement, rows];
   ${ending}`;
@@ -95,6 +100,27 @@ for (const [what, use] of [
     assert.equal(isOpenFile(file), true);
     assert.equal(await collectUntil(() => !isOpenFile(file)), true);
     assert.deepEqual(content(t, file), [1, 2]);
+  });
+}
+
+// The replaced package keeps such a database open for ever.
+for (const [what, use] of [
+  ['function', (db) => db.function('f', () => Number(db.open)).prepare('select f()').get()],
+  ['aggregate', (db) => db.aggregate('a', { start: () => [db], step: () => {}, result: () => Number(db.open) }).prepare('select a()').get()],
+  ['table', (db) => db.table('v', { columns: ['x'], * rows() { yield [Number(db.open)]; } }).prepare('select x from v').get()],
+  ['factory', (db) => db.table('m', () => ({ columns: ['x'], * rows() { yield [db.name]; } })).exec('CREATE VIRTUAL TABLE v USING m')],
+  ['table that is iterated', (db) => db.table('v', { columns: ['x'], * rows() { yield [1]; yield [db.name]; } }).prepare('select x from v').iterate().next()],
+]) {
+  overruled(`an unreferenced database with a ${what} that refers to it is closed by collection (C-32.5)`, async (t) => {
+    if (noFdDir) return t.skip(noFdDir);
+    const file = tempFile(t);
+    (function openAndForget() {
+      const db = new Database(file, { verbose: () => db });
+      db.exec('CREATE TABLE t (x)');
+      use(db);
+    })();
+    assert.equal(isOpenFile(file), true);
+    assert.equal(await collectUntil(() => !isOpenFile(file)), true);
   });
 }
 

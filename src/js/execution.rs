@@ -43,7 +43,7 @@ impl Prepared {
         operation: Operation,
         arguments: &[Value<'_>],
     ) -> Result<()> {
-        if self.bound.get() {
+        if self.bound.get().is_some() {
             return if arguments.is_empty() {
                 Ok(())
             } else {
@@ -55,7 +55,7 @@ impl Prepared {
         }
         let collected = bind::collect(env, &self.parameters, arguments)?;
         self.check_free(operation)?;
-        if self.bound.get() {
+        if self.bound.get().is_some() {
             return Err(Error::of_type(ALREADY_BOUND));
         }
         self.bind_collected(env, &collected)

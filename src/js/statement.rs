@@ -1,6 +1,6 @@
 //! Class Statement: run, get, all, iterate, bind, the modes, columns, toString.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -24,8 +24,9 @@ pub(crate) struct Prepared {
     pub(crate) session: Rc<Session>,
     pub(crate) statement: connection::Statement,
     pub(crate) parameters: Parameters,
-    /// Has parameters that were bound for good.
-    pub(crate) bound: Cell<bool>,
+    /// The text with the parameters that were bound for good, once they are. Kept, as a user function
+    /// may ask for it while the statement runs.
+    pub(crate) bound: OnceCell<Vec<u8>>,
     /// An iterator of it is open.
     pub(crate) iterating: Cell<bool>,
     pub(crate) builders: Builders,
@@ -116,7 +117,7 @@ impl Statement {
             is_readonly: raw.is_readonly(),
             statement: session.connection.keep(raw),
             session: Rc::clone(session),
-            bound: Cell::new(false),
+            bound: OnceCell::new(),
             iterating: Cell::new(false),
             builders: Builders::default(),
             shape: Cell::new(Shape::Flat),
@@ -182,7 +183,7 @@ impl Prepared {
 
     /// Clears the parameters after a run, unless they were bound for good.
     pub(crate) fn forget_arguments(&self, raw: &mut RawStatement) {
-        if !self.bound.get() && !self.parameters.is_empty() {
+        if self.bound.get().is_none() && !self.parameters.is_empty() {
             raw.clear_bindings();
         }
     }
@@ -274,7 +275,7 @@ fn iterate<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
 fn bind<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let prepared = &this.0;
     let check = || {
-        if prepared.bound.get() {
+        if prepared.bound.get().is_some() {
             return Err(Error::of_type(BOUND_TWICE));
         }
         prepared.check_free(Operation::Read)
@@ -283,7 +284,11 @@ fn bind<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let collected = bind::collect(call.env, &prepared.parameters, call.arguments())?;
     check()?;
     prepared.bind_collected(call.env, &collected)?;
-    prepared.bound.set(true);
+    let text = prepared.expanded_sql()?.ok_or_else(not_open)?;
+    prepared
+        .bound
+        .set(sql_text::without_keys(text))
+        .map_err(|_| Error::of_type(BOUND_TWICE))?;
     Ok(call.this)
 }
 
@@ -353,13 +358,9 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
 }
 
 fn to_string<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
-    let expanded = if this.0.bound.get() {
-        this.0.expanded_sql()?
-    } else {
-        None
-    };
-    match expanded {
-        Some(sql) => call.env.string(&sql_text::without_keys(sql)),
+    let bound = this.0.bound.get();
+    match bound.filter(|_| this.0.session.connection.is_open()) {
+        Some(sql) => call.env.string(sql),
         None => call.env.named(call.this, c"source"),
     }
 }
