@@ -356,6 +356,18 @@ test('a stored table needs its module again (C-25.14)', (t) => {
   db.exec('DROP TABLE t');
 });
 
+// PRAGMA table_list goes on when a table cannot be connected; the replaced package runs what follows as well.
+overruled('exec stops at what a factory throws, also where SQLite would not (C-7.2, C-23.8)', (t) => {
+  const file = tempFile(t);
+  open(t, file).table('mod', () => nothing).exec('CREATE VIRTUAL TABLE t USING mod; CREATE TABLE z (x)').close();
+  const db = open(t, file);
+  const own = {};
+  db.table('mod', () => { throw own; });
+  assert.equal(thrownBy(() => db.exec('PRAGMA table_list; INSERT INTO z VALUES (1)')).thrown, own);
+  assert.equal(thrownBy(() => db.pragma('table_list')).thrown, own);
+  assert.deepEqual(all(db, 'select * from z'), []);
+});
+
 // The replaced package is not busy while it compiles.
 overruled('a factory cannot close the database, compiling included (C-25.18, C-21.1)', (t) => {
   const file = tempFile(t);

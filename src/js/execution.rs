@@ -142,6 +142,8 @@ impl Session {
             rest = &rest[taken..];
             self.log_raw(env, &raw)?;
             while raw.step()? == Step::Row {}
+            // Some PRAGMAs go on when a virtual table cannot be connected.
+            env.check_pending()?;
         }
     }
 

@@ -143,6 +143,14 @@ impl<'e> Env<'e> {
         }
     }
 
+    /// An error when an exception is pending, as after a callback whose failure SQLite ignored.
+    pub(crate) fn check_pending(self) -> Result<()> {
+        let mut pending = false;
+        // SAFETY: `self.ptr` is the environment of the running callback; the out pointer is ours.
+        self.check(unsafe { sys::napi_is_exception_pending(self.ptr, &raw mut pending) })?;
+        if pending { Err(Error::Thrown) } else { Ok(()) }
+    }
+
     #[cold]
     fn failure(self, status: sys::napi_status) -> Error {
         let mut pending = false;

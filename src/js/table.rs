@@ -4,22 +4,22 @@
 //! SQLite calls what is here is in `sqlite::virtual_table`.
 
 use std::ffi::{CStr, CString};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use super::database::{Database, Session, terminated_argument};
-use super::keeper::Kept;
+use super::keeper::{Keeper, Kept};
 use super::node_api::{Call, Env, Kind, Value};
 use super::state::Operation;
 use super::udf::Context;
 use super::value;
 use crate::error::{Error, Result};
-use crate::sqlite::callback::{Invocation, Outcome};
+use crate::sqlite::callback::{Failed, Invocation, Outcome};
 use crate::sqlite::step::Column;
 use crate::sqlite::virtual_table::{self, Existence, Module, Names, Scan, Table};
 
 struct UserModule {
-    session: std::rc::Weak<Session>,
-    keeper: Rc<super::keeper::Keeper>,
+    session: Weak<Session>,
+    keeper: Rc<Keeper>,
     name: String,
     /// `define(module, database, table, ...arguments)` gives a definition of `lib/table.js`.
     define: Kept,
@@ -76,7 +76,7 @@ impl Module for UserModule {
             let definition = env.call(self.define.get(env)?, &arguments)?;
             self.read(env, definition)
         });
-        entered.ok_or(crate::sqlite::callback::Failed)
+        entered.ok_or(Failed)
     }
 
     fn poison(&self) {

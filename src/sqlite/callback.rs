@@ -297,7 +297,7 @@ impl<I> Group<I> {
 /// # Safety
 /// Only in step, inverse and value of an aggregate with this instance type.
 unsafe fn place_of<I>(call: &Invocation<'_>) -> Option<NonNull<*mut Group<I>>> {
-    let len = size_of::<*mut Group<I>>() as c_int;
+    let len = c_int::try_from(size_of::<*mut Group<I>>()).ok()?;
     // SAFETY: the context of the running callback of an aggregate.
     let place_ptr = unsafe { ffi::sqlite3_aggregate_context(call.context_ptr, len) };
     NonNull::new(place_ptr.cast())

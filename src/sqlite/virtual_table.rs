@@ -193,15 +193,13 @@ fn failed<T>(outcome: Outcome<T>) -> std::result::Result<T, c_int> {
 
 /// A text in SQLite's memory, which SQLite frees; null when there is no memory.
 fn message(text: &str) -> *mut c_char {
+    let text = [text.as_bytes(), b"\0"].concat();
     // SAFETY: any size may be asked for.
-    let copy_ptr = unsafe { ffi::sqlite3_malloc64(text.len() as u64 + 1) }.cast::<u8>();
-    if copy_ptr.is_null() {
-        return ptr::null_mut();
+    let copy_ptr = unsafe { ffi::sqlite3_malloc64(text.len() as u64) }.cast::<u8>();
+    if !copy_ptr.is_null() {
+        // SAFETY: fresh memory with room for the text and its NUL.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), copy_ptr, text.len()) };
     }
-    // SAFETY: room for the text and a NUL.
-    unsafe { ptr::copy_nonoverlapping(text.as_ptr(), copy_ptr, text.len()) };
-    // SAFETY: as above.
-    unsafe { copy_ptr.add(text.len()).write(0) };
     copy_ptr.cast()
 }
 
@@ -444,7 +442,9 @@ unsafe fn plan<'p>(
         count += 1;
         given |= 1 << parameter;
         // SAFETY: there is one usage per constraint, and `at` is the place of one.
-        let usage = unsafe { &mut *info.aConstraintUsage.add(at) };
+        let usage_ptr = unsafe { info.aConstraintUsage.add(at) };
+        // SAFETY: as above; nobody else uses it during the call.
+        let usage = unsafe { &mut *usage_ptr };
         usage.argvIndex = count;
         usage.omit = 1;
     }
