@@ -58,11 +58,12 @@ impl StatementIterator {
     /// Locks the statement, whose parameters are bound, until the iteration ends.
     pub(crate) fn open(prepared: &Rc<Prepared>) -> Result<Self> {
         prepared.session.activity.add_iterator().inspect_err(|_| {
-            if let Some(mut raw) = prepared.statement.get_mut() {
+            if let Some(mut raw) = prepared.statement.compiled_mut() {
                 prepared.forget_arguments(&mut raw);
             }
         })?;
         prepared.iterating.set(true);
+        prepared.statement.pin();
         Ok(Self {
             prepared: Rc::clone(prepared),
             look: prepared.look(),
@@ -76,8 +77,9 @@ impl StatementIterator {
             return Ok(());
         }
         self.prepared.iterating.set(false);
+        self.prepared.statement.unpin();
         self.prepared.session.activity.remove_iterator();
-        let Some(mut raw) = self.prepared.statement.get_mut() else {
+        let Some(mut raw) = self.prepared.statement.compiled_mut() else {
             return Ok(());
         };
         let ended = raw.reset();
@@ -91,7 +93,7 @@ impl StatementIterator {
         if self.progress.replace(Progress::Started) == Progress::NotStarted {
             self.prepared.log(env)?;
         }
-        let mut raw = self.prepared.statement.get_mut().ok_or_else(not_open)?;
+        let mut raw = self.prepared.statement.get_mut()?.ok_or_else(not_open)?;
         match raw.step()? {
             Step::Row => self.prepared.row_maker(self.look).one(env, &raw).map(Some),
             Step::Done => Ok(None),

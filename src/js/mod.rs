@@ -7,6 +7,7 @@
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
+//! | `wraps` | native parts whose objects were collected |
 //! | `throw` | errors to exceptions |
 //!
 //! Here is what one environment (the main thread or a worker) keeps.
@@ -21,6 +22,7 @@ mod state;
 mod statement;
 mod throw;
 mod value;
+mod wraps;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -31,6 +33,7 @@ use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
 use self::statement::Statement;
+use self::wraps::Wraps;
 use crate::error::{Error, Result};
 use crate::pager;
 
@@ -43,6 +46,7 @@ pub(crate) struct State {
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
     pub(crate) sessions: Rc<Sessions>,
+    pub(crate) wraps: Wraps,
     /// Whether file names may be URIs.
     pub(crate) use_uri: Cell<bool>,
 }
@@ -144,6 +148,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         sessions,
+        wraps: Wraps::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
     })
 }

@@ -9,7 +9,7 @@
     reason = "Node-API is a C interface; everything above this file is safe"
 )]
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::ptr;
@@ -19,6 +19,7 @@ use napi::sys;
 
 use super::State;
 use super::throw;
+use super::wraps::Wrapped;
 use crate::error::{Error, Result};
 use crate::guard;
 
@@ -633,33 +634,43 @@ impl<'e> Env<'e> {
         }
         // SAFETY: as above.
         self.check(unsafe { sys::napi_unwrap(self.ptr, object.ptr, &raw mut native) })?;
-        // SAFETY: the tag is set by `wrap::<T>` of this image alone, next to the pointer; the box is
-        // freed when the object is collected, which cannot be while its handle (lifetime 'e) lives.
-        // Only shared references to it are ever made.
-        Ok(unsafe { &*native.cast::<T>() })
+        // SAFETY: the tag is set by `wrap::<T>` of this image alone, next to the pointer, whose count
+        // is given back when the object is finalized; that cannot be while its handle lives ('e).
+        let native = unsafe { &*native.cast::<Native<T>>() };
+        // SAFETY: the part is taken out only when the object is collected, so not during 'e; until
+        // then only shared references to it are made.
+        let part = unsafe { &*native.part.get() };
+        part.as_ref()
+            .ok_or_else(|| Error::of_type("Illegal invocation"))
     }
 
-    fn wrap<T: Class>(self, object: Value<'_>, native: T) -> Result<()> {
+    fn wrap<T: Class>(self, object: Value<'_>, part: T) -> Result<()> {
         let tag = tag_of::<T>();
-        let native_ptr = Box::into_raw(Box::new(native));
-        // SAFETY: the object is fresh from its constructor; `x_finalize::<T>` frees this very box.
+        let native = Rc::new(Native {
+            part: UnsafeCell::new(Some(part)),
+            reference: Cell::new(ptr::null_mut()),
+        });
+        let native_ptr = Rc::into_raw(Rc::clone(&native));
+        // SAFETY: the object is fresh from its constructor; `x_finalize::<T>` takes this very count
+        // and deletes the reference.
         let status = unsafe {
             sys::napi_wrap(
                 self.ptr,
                 object.ptr,
-                native_ptr.cast(),
+                native_ptr.cast_mut().cast(),
                 Some(x_finalize::<T>),
                 ptr::null_mut(),
-                ptr::null_mut(),
+                native.reference.as_ptr(),
             )
         };
         if status != sys::Status::napi_ok {
-            // SAFETY: Node did not take the pointer, so the box is still ours alone.
-            drop(unsafe { Box::from_raw(native_ptr) });
+            // SAFETY: Node did not take the pointer, so the count is still ours.
+            drop(unsafe { Rc::from_raw(native_ptr) });
         }
         self.check(status)?;
         // SAFETY: the object is alive in this environment; the tag is copied.
-        self.check(unsafe { sys::napi_type_tag_object(self.ptr, object.ptr, &raw const tag) })
+        self.check(unsafe { sys::napi_type_tag_object(self.ptr, object.ptr, &raw const tag) })?;
+        self.state()?.wraps.add(self, native)
     }
 
     /// Gives the environment its state; once, at registration.
@@ -821,6 +832,44 @@ impl Drop for Reference {
     }
 }
 
+/// What an object wraps.
+struct Native<T> {
+    part: UnsafeCell<Option<T>>,
+    /// Node's weak reference, until the object is finalized.
+    reference: Cell<sys::napi_ref>,
+}
+
+impl<T> Native<T> {
+    /// # Safety
+    /// The object must be collected: nobody may have a reference to the part.
+    unsafe fn take_part(&self) -> Option<T> {
+        // SAFETY: the caller vouches that no other reference exists.
+        unsafe { &mut *self.part.get() }.take()
+    }
+}
+
+impl<T> Wrapped for Native<T> {
+    fn is_collected(&self, env: Env<'_>) -> Result<bool> {
+        let (reference, mut object) = (self.reference.get(), ptr::null_mut());
+        if reference.is_null() {
+            return Ok(true);
+        }
+        // SAFETY: the reference is deleted by `x_finalize`, which clears the field.
+        let status = unsafe { sys::napi_get_reference_value(env.ptr, reference, &raw mut object) };
+        env.check(status)?;
+        Ok(object.is_null())
+    }
+
+    fn release(&self, env: Env<'_>) -> Result<()> {
+        if self.is_collected(env)? {
+            // SAFETY: just asked; an object that is collected has no handle, so no `unwrap` of it
+            // is in use.
+            drop(unsafe { self.take_part() });
+        }
+        Ok(())
+    }
+}
+
 struct CloseScope {
     env_ptr: sys::napi_env,
     scope: sys::napi_handle_scope,
@@ -965,13 +1014,20 @@ unsafe extern "C" fn x_construct<T: Class>(
 }
 
 unsafe extern "C" fn x_finalize<T>(
-    _env_ptr: sys::napi_env,
+    env_ptr: sys::napi_env,
     native_ptr: *mut c_void,
     _hint_ptr: *mut c_void,
 ) {
     guard::call((), || {
-        // SAFETY: the pointer of `wrap::<T>`; Node hands it over once.
-        drop(unsafe { Box::from_raw(native_ptr.cast::<T>()) });
+        // SAFETY: the pointer of `wrap::<T>`; Node hands it over once, with its count.
+        let native = unsafe { Rc::from_raw(native_ptr.cast::<Native<T>>().cast_const()) };
+        // SAFETY: the reference of this very object, which is to be deleted in its finalizer. A
+        // failure leaves a leak.
+        let _status = unsafe {
+            sys::napi_delete_reference(env_ptr, native.reference.replace(ptr::null_mut()))
+        };
+        // SAFETY: the object is collected, or its environment ends and runs no method any more.
+        drop(unsafe { native.take_part() });
     });
 }
 

@@ -12,7 +12,7 @@ use super::rows::{Builders, RowMaker, Shape};
 use super::state::{Operation, Subject, not_open};
 use super::value::Integers;
 use crate::error::{Error, Result};
-use crate::sqlite::connection;
+use crate::sqlite::kept;
 use crate::sqlite::sql_text;
 use crate::sqlite::step::{Origin, RawStatement, Step};
 
@@ -22,7 +22,7 @@ pub(crate) struct Statement(Rc<Prepared>);
 /// A prepared statement with its modes.
 pub(crate) struct Prepared {
     pub(crate) session: Rc<Session>,
-    pub(crate) statement: connection::Statement,
+    pub(crate) statement: kept::Statement,
     pub(crate) parameters: Parameters,
     /// Has parameters that were bound for good.
     pub(crate) bound: Cell<bool>,
@@ -283,6 +283,9 @@ fn bind<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let collected = bind::collect(call.env, &prepared.parameters, call.arguments())?;
     check()?;
     prepared.bind_collected(call.env, &collected)?;
+    prepared
+        .statement
+        .keep_values(collected.to_owned(call.env)?);
     prepared.bound.set(true);
     Ok(call.this)
 }
@@ -316,7 +319,7 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let (env, prepared) = (call.env, &this.0);
     prepared.check_reader_for("columns")?;
     prepared.session.check(Operation::Read)?;
-    let raw = prepared.statement.get().ok_or_else(not_open)?;
+    let raw = prepared.statement.get()?.ok_or_else(not_open)?;
     let array = env.array(raw.column_count())?;
     for (at, index) in (0..).zip(0..raw.column_count()) {
         let object = env.object()?;
@@ -354,7 +357,8 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
 
 fn to_string<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let expanded = if this.0.bound.get() {
-        this.0.expanded_sql()?
+        // One that must be compiled again and cannot be still has its source.
+        this.0.expanded_sql().unwrap_or_default()
     } else {
         None
     };

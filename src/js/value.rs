@@ -85,19 +85,7 @@ impl<'e> Argument<'e> {
         index: usize,
         text: &mut Vec<u8>,
     ) -> Result<()> {
-        let bound = match self {
-            Argument::Null => raw.bind(index, Bound::Null),
-            // SQLite has no NaN: it stores NULL.
-            Argument::Real(number) => raw.bind(index, Bound::Real(number)),
-            Argument::Integer(number) => raw.bind(index, Bound::Integer(number)),
-            Argument::Text(value) => {
-                env.read_string(value, text)?;
-                raw.bind(index, Bound::Text(text))
-            }
-            Argument::Bytes(value) => env
-                .with_bytes(value, |bytes| raw.bind(index, Bound::Blob(bytes)))?
-                .unwrap_or_else(|| Err(Error::of_type(WRONG_TYPE))),
-        };
+        let bound = self.with_bound(env, text, |value| raw.bind(index, value))?;
         bound.map_err(|error| match error {
             Error::Sqlite {
                 code: rusqlite::ffi::SQLITE_TOOBIG,
@@ -105,5 +93,27 @@ impl<'e> Argument<'e> {
             } => Error::of_range(TOO_BIG),
             other => other,
         })
+    }
+
+    /// Runs `body` with the value. Runs no JavaScript.
+    pub(crate) fn with_bound<R>(
+        self,
+        env: Env<'_>,
+        text: &mut Vec<u8>,
+        body: impl FnOnce(Bound<'_>) -> R,
+    ) -> Result<R> {
+        match self {
+            Argument::Null => Ok(body(Bound::Null)),
+            // SQLite has no NaN: it stores NULL.
+            Argument::Real(number) => Ok(body(Bound::Real(number))),
+            Argument::Integer(number) => Ok(body(Bound::Integer(number))),
+            Argument::Text(value) => {
+                env.read_string(value, text)?;
+                Ok(body(Bound::Text(text)))
+            }
+            Argument::Bytes(value) => env
+                .with_bytes(value, |bytes| body(Bound::Blob(bytes)))?
+                .ok_or_else(|| Error::of_type(WRONG_TYPE)),
+        }
     }
 }

@@ -4,5 +4,6 @@
 
 pub(crate) mod connection;
 pub(crate) mod extension;
+pub(crate) mod kept;
 pub(crate) mod sql_text;
 pub(crate) mod step;
