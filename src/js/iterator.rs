@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::rc::Rc;
 
-use super::node_api::{Call, Class, Env, Method, Value};
+use super::node_api::{Call, Class, Env, Method, Release, Value};
 use super::rows::Shape;
 use super::state::{Operation, not_open};
 use super::statement::Prepared;
@@ -30,6 +30,7 @@ impl Class for StatementIterator {
     const NAME: &'static CStr = c"StatementIterator";
     const TAG: u64 = 3;
     const NOT_CALLABLE: &'static str = "Disabled constructor";
+    const RELEASE: Release = Release::Finalizer;
     const METHODS: &'static [Method<Self>] = &[
         Method {
             name: c"next",

@@ -46,7 +46,7 @@ pub(crate) struct State {
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
     pub(crate) sessions: Rc<Sessions>,
-    pub(crate) wraps: Wraps,
+    pub(crate) wraps: Rc<Wraps>,
     /// Whether file names may be URIs.
     pub(crate) use_uri: Cell<bool>,
 }
@@ -148,7 +148,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         sessions,
-        wraps: Wraps::default(),
+        wraps: Rc::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
     })
 }

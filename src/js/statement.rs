@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::bind::{self, Parameters};
 use super::database::{Session, optional_boolean};
 use super::iterator::StatementIterator;
-use super::node_api::{Access, Call, Class, Env, Method, Property, Value};
+use super::node_api::{Access, Call, Class, Env, Method, Property, Release, Value};
 use super::rows::{Builders, RowMaker, Shape};
 use super::state::{Operation, Subject, not_open};
 use super::value::Integers;
@@ -43,6 +43,7 @@ impl Class for Statement {
     const NAME: &'static CStr = c"Statement";
     const TAG: u64 = 2;
     const NOT_CALLABLE: &'static str = NOT_FOR_USERS;
+    const RELEASE: Release = Release::Sweep;
     const METHODS: &'static [Method<Self>] = &[
         Method {
             name: c"run",

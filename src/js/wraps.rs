@@ -1,8 +1,9 @@
-//! The objects of this addon that Node has not told us to finalize yet.
+//! The objects of this addon, and the release of those that were collected.
 //!
-//! Node runs finalizers in a turn of the event loop. A program that makes objects in one long
-//! synchronous run would keep the native part of each until it ends, so whenever the list has
-//! grown, what has been collected meanwhile is released here.
+//! Node runs finalizers in a turn of the event loop, and keeps a record of each object until then.
+//! A program that makes a million statements in one synchronous run cannot wait for that. So
+//! statements have no finalizer: whenever the list has grown, or something was finalized, those that
+//! have been collected are released here.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -32,24 +33,25 @@ const MIN_LOOK_AT: usize = 1024;
 impl Wraps {
     /// Remembers a new object; releases those that are gone when the list has doubled.
     pub(crate) fn add(&self, env: Env<'_>, wrapped: Rc<dyn Wrapped>) -> Result<()> {
-        if self.list.borrow().len() >= self.look_at.get() {
-            self.release_collected(env)?;
-        }
         self.list.borrow_mut().push(wrapped);
-        Ok(())
+        if self.list.borrow().len() < self.look_at.get() {
+            return Ok(());
+        }
+        self.release_collected(env)
     }
 
-    fn release_collected(&self, env: Env<'_>) -> Result<()> {
+    /// Releases what has been collected.
+    pub(crate) fn release_collected(&self, env: Env<'_>) -> Result<()> {
         // Nothing that is released may find the list borrowed.
         let list = self.list.take();
         let mut alive = Vec::with_capacity(list.len());
         env.scoped(|env, _within| {
             for wrapped in list {
-                if wrapped.is_collected(env)? {
-                    wrapped.release(env)?;
-                } else {
-                    alive.push(wrapped);
+                // What cannot be asked for is kept.
+                if wrapped.is_collected(env).unwrap_or(false) && wrapped.release(env).is_ok() {
+                    continue;
                 }
+                alive.push(wrapped);
             }
             Ok(())
         })?;
