@@ -1,5 +1,5 @@
 //! Compiles SQLite: the amalgamation of `sqlcipher-src` without SQLCipher's own cryptography, with
-//! the edits of `edits.rs`, and `bridge.c` in the same translation unit.
+//! the edits of `edits.rs`, and `limit_clause.c` and `bridge.c` in the same translation unit.
 
 mod edits;
 mod options;
@@ -12,7 +12,13 @@ const CRYPTO_BEGIN: &str = "/************** Begin file sqlcipher.c ***";
 const CRYPTO_END: &str = "/************** Begin file walker.c ***";
 
 fn main() {
-    for file in ["build.rs", "edits.rs", "options.rs", "bridge.c"] {
+    for file in [
+        "build.rs",
+        "edits.rs",
+        "options.rs",
+        "bridge.c",
+        "limit_clause.c",
+    ] {
         println!("cargo:rerun-if-changed={file}");
     }
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -26,7 +32,7 @@ fn amalgamation() -> String {
     let bytes = fs::read(&path).expect("sqlcipher-src ships its amalgamation");
     let text = String::from_utf8_lossy(&bytes);
     let text = edits::apply(&without_crypto(&text));
-    format!("{text}\n#include \"bridge.c\"\n")
+    format!("{text}\n#include \"limit_clause.c\"\n#include \"bridge.c\"\n")
 }
 
 fn without_crypto(text: &str) -> String {

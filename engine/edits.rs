@@ -42,6 +42,9 @@ static char *sealiteJournalPlain(Pager*, char*, Pgno);
 static u32 sealiteChangeCounter(Pager*);
 static void sealitePage1WasRead(Pager*);
 static int sealitePageIsNew(Pager*, Pgno);
+static void sealiteBeforeToken(Parse*, void*, int, const char*, u32);
+static ExprList *sealiteWithoutClause(Parse*, ExprList*);
+static void sealiteTakeClause(Parse*, ExprList**, Expr**);
 ",
     },
     Edit {
@@ -285,5 +288,70 @@ static int sealiteVacuumReserve(sqlite3*, int, int);
         why: "keys in URI names know no scheme here and are cut at 40 bytes; the bridge answers instead",
         anchor: "int sqlite3CodecQueryParameters (\n",
         replacement: "static int sqlcipherUnusedQueryParameters (\n",
+    },
+    Edit {
+        why: "ORDER BY and LIMIT of UPDATE and DELETE (limit_clause.c): what the parser remembers of the statement",
+        anchor: "  With *pWith;              /* Current WITH clause, or NULL */\n#ifndef SQLITE_OMIT_ALTERTABLE\n",
+        replacement: r"  With *pWith;              /* Current WITH clause, or NULL */
+  Expr *pLimitClause;       /* (SELECT NULL ORDER BY o LIMIT l) */
+  int nLimitDepth;          /* Open parentheses */
+  u8 eLimitClause;          /* How far the statement has been read */
+  u8 bLimitReturning;       /* It has a RETURNING clause */
+#ifndef SQLITE_OMIT_ALTERTABLE
+",
+    },
+    Edit {
+        why: "as above: the tokens around the clause",
+        anchor: r"    pParse->sLastToken.z = zSql;
+    pParse->sLastToken.n = (u32)n;
+    sqlite3Parser(pEngine, tokenType, pParse->sLastToken);
+",
+        replacement: r"    sealiteBeforeToken(pParse, pEngine, tokenType, zSql, (u32)n);
+    if( pParse->rc!=SQLITE_OK ) break;
+    pParse->sLastToken.z = zSql;
+    pParse->sLastToken.n = (u32)n;
+    sqlite3Parser(pEngine, tokenType, pParse->sLastToken);
+",
+    },
+    Edit {
+        why: "as above: the clause is no column",
+        anchor: r"  Returning *pRet;
+  Hash *pHash;
+  sqlite3 *db = pParse->db;
+  if( pParse->pNewTrigger ){
+",
+        replacement: r"  Returning *pRet;
+  Hash *pHash;
+  sqlite3 *db = pParse->db;
+  pList = sealiteWithoutClause(pParse, pList);
+  if( pList==0 ) return;
+  if( pParse->pNewTrigger ){
+",
+    },
+    Edit {
+        why: "as above: DELETE gets it",
+        anchor: "  sqlite3DeleteFrom(pParse,yymsp[-2].minor.yy203,yymsp[0].minor.yy454,0,0);\n",
+        replacement: r"  ExprList *pOrderBy;
+  Expr *pLimit;
+  sealiteTakeClause(pParse, &pOrderBy, &pLimit);
+  sqlite3DeleteFrom(pParse,yymsp[-2].minor.yy203,yymsp[0].minor.yy454,pOrderBy,pLimit);
+",
+    },
+    Edit {
+        why: "as above: UPDATE gets it",
+        anchor: "  sqlite3Update(pParse,yymsp[-5].minor.yy203,yymsp[-2].minor.yy14,yymsp[0].minor.yy454,yymsp[-6].minor.yy144,0,0,0);\n",
+        replacement: r"  ExprList *pOrderBy;
+  Expr *pLimit;
+  sealiteTakeClause(pParse, &pOrderBy, &pLimit);
+  sqlite3Update(pParse,yymsp[-5].minor.yy203,yymsp[-2].minor.yy14,yymsp[0].minor.yy454,yymsp[-6].minor.yy144,pOrderBy,pLimit,0);
+",
+    },
+    Edit {
+        why: "as above: what is left of it goes with the parser",
+        anchor: "  if( pParse->pVList ) sqlite3DbNNFreeNN(db, pParse->pVList);\n  db->pParse = pParentParse;\n",
+        replacement: r"  if( pParse->pVList ) sqlite3DbNNFreeNN(db, pParse->pVList);
+  sqlite3ExprDelete(db, pParse->pLimitClause);
+  db->pParse = pParentParse;
+",
     },
 ];

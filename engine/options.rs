@@ -37,6 +37,8 @@ pub(crate) const OPTIONS: &[Option_] = &[
     ("SQLITE_ENABLE_PERCENTILE", None),
     ("SQLITE_ENABLE_RTREE", None),
     ("SQLITE_ENABLE_STAT4", None),
+    // The clause itself is in limit_clause.c.
+    ("SQLITE_ENABLE_UPDATE_DELETE_LIMIT", None),
     ("SQLITE_LIKE_DOESNT_MATCH_BLOBS", None),
     ("SQLITE_OMIT_DEPRECATED", None),
     ("SQLITE_OMIT_PROGRESS_CALLBACK", None),

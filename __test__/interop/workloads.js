@@ -139,7 +139,32 @@ function readShared(db) {
   return { sides, wrong, integrity: db.pragma('integrity_check', { simple: true }) };
 }
 
+/** Runs each [sql, ...args] on the tables as `setup` makes them: what it answers and what it leaves. */
+function tryEach(db, setup, dump, statements) {
+  db.exec(setup);
+  return statements.map(([sql, ...args]) => {
+    db.exec('BEGIN');
+    try {
+      return { ...answerOf(db, sql, args), rows: dump.map((query) => db.prepare(query).raw().all()) };
+    } finally {
+      db.exec('ROLLBACK');
+    }
+  });
+}
+
+function answerOf(db, sql, args) {
+  try {
+    const statement = db.prepare(sql).bind(...args);
+    const { reader, readonly, source } = statement;
+    const value = reader ? statement.raw().all() : statement.run().changes;
+    return { value, reader, readonly, source, text: statement.toString() };
+  } catch (error) {
+    return { error: `${error.name} ${error.code}: ${error.message}` };
+  }
+}
+
 module.exports = {
+  tryEach,
   fillCells, commitCells, leaveOpen, commitKeepingJournal, leaveFirstOpen, commitForever, readCells,
   shareWriting, readShared,
 };

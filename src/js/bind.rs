@@ -7,6 +7,7 @@
 use super::node_api::{Env, Kind, Value};
 use super::value::Argument;
 use crate::error::{Error, Result};
+use crate::sqlite::kept::OwnedValue;
 use crate::sqlite::step::RawStatement;
 
 /// The parameters of a statement, as it was compiled.
@@ -73,6 +74,13 @@ impl Arguments<'_> {
             Ok(())
         };
         bind_all().inspect_err(|_| raw.clear_bindings())
+    }
+
+    /// Copies of all of them.
+    pub(crate) fn to_owned(&self, env: Env<'_>) -> Result<Vec<OwnedValue>> {
+        let mut text = Vec::new();
+        let copy = |value: &Argument<'_>| value.give(env, &mut text, |bound| bound.into());
+        self.values.iter().map(copy).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::keeper::{Keeper, Kept};
-use super::node_api::{Call, Class, Env, Kind, Method, Value};
+use super::node_api::{Call, Class, Env, Kind, Method, Release, Value};
 use super::state::{Activity, Operation, Subject, not_open};
 use super::statement::Statement;
 use super::value::Integers;
@@ -40,6 +40,7 @@ impl Class for Database {
     const NAME: &'static CStr = c"Database";
     const TAG: u64 = 1;
     const NOT_CALLABLE: &'static str = "Class constructor Database cannot be invoked without 'new'";
+    const RELEASE: Release = Release::Finalizer;
     const METHODS: &'static [Method<Self>] = &[
         Method {
             name: c"prepare",

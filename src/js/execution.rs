@@ -29,7 +29,7 @@ impl Prepared {
         self.bind_arguments(env, operation, arguments)?;
         let _executing = self.session.activity.execute();
         let logged = self.log(env);
-        let mut raw = self.statement.get_mut().ok_or_else(not_open)?;
+        let mut raw = self.statement.get_mut()?.ok_or_else(not_open)?;
         let result = logged.and_then(|()| body(&mut raw));
         let ended = raw.reset();
         self.forget_arguments(&mut raw);
@@ -63,7 +63,7 @@ impl Prepared {
 
     /// Binds values that are complete.
     pub(crate) fn bind_collected(&self, env: Env<'_>, collected: &Arguments<'_>) -> Result<()> {
-        let mut raw = self.statement.get_mut().ok_or_else(not_open)?;
+        let mut raw = self.statement.get_mut()?.ok_or_else(not_open)?;
         collected.bind(env, &mut raw)
     }
 
@@ -79,7 +79,7 @@ impl Prepared {
     /// The SQL with its values, or None after the connection closed.
     pub(crate) fn expanded_sql(&self) -> Result<Option<Vec<u8>>> {
         self.statement
-            .get()
+            .get()?
             .map(|raw| raw.expanded_sql())
             .transpose()
     }

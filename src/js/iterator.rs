@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::rc::Rc;
 
-use super::node_api::{Call, Class, Env, Method, Value};
+use super::node_api::{Call, Class, Env, Method, Release, Value};
 use super::rows::Shape;
 use super::state::{Operation, not_open};
 use super::statement::Prepared;
@@ -30,6 +30,7 @@ impl Class for StatementIterator {
     const NAME: &'static CStr = c"StatementIterator";
     const TAG: u64 = 3;
     const NOT_CALLABLE: &'static str = "Disabled constructor";
+    const RELEASE: Release = Release::Finalizer;
     const METHODS: &'static [Method<Self>] = &[
         Method {
             name: c"next",
@@ -58,11 +59,12 @@ impl StatementIterator {
     /// Locks the statement, whose parameters are bound, until the iteration ends.
     pub(crate) fn open(prepared: &Rc<Prepared>) -> Result<Self> {
         prepared.session.activity.add_iterator().inspect_err(|_| {
-            if let Some(mut raw) = prepared.statement.get_mut() {
+            if let Some(mut raw) = prepared.statement.compiled_mut() {
                 prepared.forget_arguments(&mut raw);
             }
         })?;
         prepared.iterating.set(true);
+        prepared.statement.pin();
         Ok(Self {
             prepared: Rc::clone(prepared),
             look: prepared.look(),
@@ -76,10 +78,11 @@ impl StatementIterator {
             return Ok(());
         }
         self.prepared.iterating.set(false);
+        self.prepared.statement.unpin();
         self.prepared.session.activity.remove_iterator();
         // Aggregates that are half-way end here, which may call their functions.
         let _executing = self.prepared.session.activity.execute();
-        let Some(mut raw) = self.prepared.statement.get_mut() else {
+        let Some(mut raw) = self.prepared.statement.compiled_mut() else {
             return Ok(());
         };
         let ended = raw.reset();
@@ -93,7 +96,7 @@ impl StatementIterator {
         if self.progress.replace(Progress::Started) == Progress::NotStarted {
             self.prepared.log(env)?;
         }
-        let mut raw = self.prepared.statement.get_mut().ok_or_else(not_open)?;
+        let mut raw = self.prepared.statement.get_mut()?.ok_or_else(not_open)?;
         match raw.step()? {
             Step::Row => self.prepared.row_maker(self.look).one(env, &raw).map(Some),
             Step::Done => Ok(None),

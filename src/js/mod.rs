@@ -9,6 +9,7 @@
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
 //! | `udf`, `table` | user functions and aggregates; virtual tables |
 //! | `keeper` | JavaScript values that SQLite's side refers to |
+//! | `wraps` | native parts whose objects were collected |
 //! | `throw` | errors to exceptions |
 //!
 //! Here is what one environment (the main thread or a worker) keeps.
@@ -26,6 +27,7 @@ mod table;
 mod throw;
 mod udf;
 mod value;
+mod wraps;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -36,6 +38,7 @@ use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
 use self::statement::Statement;
+use self::wraps::Wraps;
 use crate::error::{Error, Result};
 use crate::pager;
 
@@ -48,6 +51,7 @@ pub(crate) struct State {
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
     pub(crate) sessions: Rc<Sessions>,
+    pub(crate) wraps: Rc<Wraps>,
     /// Whether file names may be URIs.
     pub(crate) use_uri: Cell<bool>,
 }
@@ -149,6 +153,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         sessions,
+        wraps: Rc::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
     })
 }

@@ -9,16 +9,17 @@
     reason = "Node-API is a C interface; everything above this file is safe"
 )]
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use napi::sys;
 
 use super::State;
 use super::throw;
+use super::wraps::{Wrapped, Wraps};
 use crate::error::{Error, Result};
 use crate::guard;
 
@@ -90,12 +91,23 @@ pub(crate) trait Class: Sized + 'static {
     const NOT_CALLABLE: &'static str;
     /// What its prototype offers.
     const METHODS: &'static [Method<Self>];
+    /// When the native part of a collected object goes.
+    const RELEASE: Release;
 
     /// Makes the native part of a new object; an error becomes the exception of `new`.
     fn construct(call: &Call<'_>) -> Result<Self>;
 
     /// A panic went through a method of this object: it must refuse to work from now on.
     fn poison(&self);
+}
+
+/// When the native part of a collected object goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// In a turn of the event loop: Node keeps a record of the object until then.
+    Finalizer,
+    /// When `Wraps` looks for it: nothing is left, even in a long synchronous run.
+    Sweep,
 }
 
 /// A method of a class.
@@ -655,33 +667,74 @@ impl<'e> Env<'e> {
         }
         // SAFETY: as above.
         self.check(unsafe { sys::napi_unwrap(self.ptr, object.ptr, &raw mut native) })?;
-        // SAFETY: the tag is set by `wrap::<T>` of this image alone, next to the pointer; the box is
-        // freed when the object is collected, which cannot be while its handle (lifetime 'e) lives.
-        // Only shared references to it are ever made.
-        Ok(unsafe { &*native.cast::<T>() })
+        // SAFETY: the tag is set by `wrap::<T>` of this image alone, next to the pointer, which is good
+        // until the object is collected; that cannot be while its handle lives ('e).
+        let native = unsafe { &*native.cast::<Native<T>>() };
+        // SAFETY: the part is taken out only when the object is collected, so not during 'e; until
+        // then only shared references to it are made.
+        let part = unsafe { &*native.part.get() };
+        part.as_ref()
+            .ok_or_else(|| Error::of_type("Illegal invocation"))
     }
 
-    fn wrap<T: Class>(self, object: Value<'_>, native: T) -> Result<()> {
-        let tag = tag_of::<T>();
-        let native_ptr = Box::into_raw(Box::new(native));
-        // SAFETY: the object is fresh from its constructor; `x_finalize::<T>` frees this very box.
+    fn wrap<T: Class>(self, object: Value<'_>, part: T) -> Result<()> {
+        let (tag, wraps) = (tag_of::<T>(), &self.state()?.wraps);
+        let native = Rc::new(Native {
+            part: UnsafeCell::new(Some(part)),
+            reference: Cell::new(ptr::null_mut()),
+            release: T::RELEASE,
+            wraps: Rc::downgrade(wraps),
+        });
+        match T::RELEASE {
+            Release::Finalizer => self.wrap_finalized(object, &native)?,
+            Release::Sweep => self.wrap_swept(object, &native)?,
+        }
+        // The list is what keeps the part of a swept object: it is there before the tag.
+        let looked = wraps.add(self, native);
+        // SAFETY: the object is alive in this environment; the tag is copied.
+        let status = unsafe { sys::napi_type_tag_object(self.ptr, object.ptr, &raw const tag) };
+        looked.and(self.check(status))
+    }
+
+    fn wrap_finalized<T: Class>(self, object: Value<'_>, native: &Rc<Native<T>>) -> Result<()> {
+        let native_ptr = Rc::into_raw(Rc::clone(native));
+        // SAFETY: the object is fresh from its constructor; `x_finalize::<T>` takes this very count
+        // and deletes the reference.
         let status = unsafe {
             sys::napi_wrap(
                 self.ptr,
                 object.ptr,
-                native_ptr.cast(),
+                native_ptr.cast_mut().cast(),
                 Some(x_finalize::<T>),
                 ptr::null_mut(),
-                ptr::null_mut(),
+                native.reference.as_ptr(),
             )
         };
         if status != sys::Status::napi_ok {
-            // SAFETY: Node did not take the pointer, so the box is still ours alone.
-            drop(unsafe { Box::from_raw(native_ptr) });
+            // SAFETY: Node did not take the pointer, so the count is still ours.
+            drop(unsafe { Rc::from_raw(native_ptr) });
         }
-        self.check(status)?;
-        // SAFETY: the object is alive in this environment; the tag is copied.
-        self.check(unsafe { sys::napi_type_tag_object(self.ptr, object.ptr, &raw const tag) })
+        self.check(status)
+    }
+
+    fn wrap_swept<T: Class>(self, object: Value<'_>, native: &Rc<Native<T>>) -> Result<()> {
+        let native_ptr = Rc::as_ptr(native).cast_mut().cast();
+        // SAFETY: the object is fresh from its constructor. `unwrap` goes by the tag, which is set
+        // when `Wraps` owns the part; it keeps it until the object is collected.
+        self.check(unsafe {
+            sys::napi_wrap(
+                self.ptr,
+                object.ptr,
+                native_ptr,
+                None,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        })?;
+        // SAFETY: as above; a weak reference, which `release` deletes.
+        self.check(unsafe {
+            sys::napi_create_reference(self.ptr, object.ptr, 0, native.reference.as_ptr())
+        })
     }
 
     /// Gives the environment its state; once, at registration.
@@ -860,6 +913,61 @@ impl Drop for Reference {
     }
 }
 
+/// What an object wraps.
+struct Native<T> {
+    part: UnsafeCell<Option<T>>,
+    /// A weak reference to the object, until it is released.
+    reference: Cell<sys::napi_ref>,
+    release: Release,
+    wraps: Weak<Wraps>,
+}
+
+impl<T> Native<T> {
+    /// Drops the part and the reference.
+    ///
+    /// # Safety
+    /// The object must be collected, so that nobody has a reference to the part; for an object with
+    /// a finalizer, that must be running.
+    unsafe fn clear(&self, env_ptr: sys::napi_env) {
+        let reference = self.reference.replace(ptr::null_mut());
+        if !reference.is_null() {
+            // SAFETY: a reference of this environment that nobody else deletes. A failure is a leak.
+            let _status = unsafe { sys::napi_delete_reference(env_ptr, reference) };
+        }
+        // SAFETY: the caller vouches that no other reference to the part exists.
+        drop(unsafe { &mut *self.part.get() }.take());
+    }
+}
+
+impl<T> Wrapped for Native<T> {
+    fn is_collected(&self, env: Env<'_>) -> Result<bool> {
+        let (reference, mut object) = (self.reference.get(), ptr::null_mut());
+        if reference.is_null() {
+            return Ok(true);
+        }
+        // SAFETY: a reference of this environment; whoever deletes it clears the field.
+        let status = unsafe { sys::napi_get_reference_value(env.ptr, reference, &raw mut object) };
+        env.check(status)?;
+        Ok(object.is_null())
+    }
+
+    fn release(&self, env: Env<'_>) -> Result<()> {
+        if !self.is_collected(env)? {
+            return Ok(());
+        }
+        if self.release == Release::Finalizer {
+            // The reference is left to the finalizer.
+            // SAFETY: just asked; an object that is collected has no handle, so no `unwrap` of it
+            // is in use.
+            drop(unsafe { &mut *self.part.get() }.take());
+            return Ok(());
+        }
+        // SAFETY: as above, and the object has no finalizer.
+        unsafe { self.clear(env.ptr) };
+        Ok(())
+    }
+}
+
 struct CloseScope {
     env_ptr: sys::napi_env,
     scope: sys::napi_handle_scope,
@@ -1004,13 +1112,24 @@ unsafe extern "C" fn x_construct<T: Class>(
 }
 
 unsafe extern "C" fn x_finalize<T>(
-    _env_ptr: sys::napi_env,
+    env_ptr: sys::napi_env,
     native_ptr: *mut c_void,
     _hint_ptr: *mut c_void,
 ) {
     guard::call((), || {
-        // SAFETY: the pointer of `wrap::<T>`; Node hands it over once.
-        drop(unsafe { Box::from_raw(native_ptr.cast::<T>()) });
+        // SAFETY: the pointer of `wrap_finalized`; Node hands it over once, with its count.
+        let native = unsafe { Rc::from_raw(native_ptr.cast::<Native<T>>().cast_const()) };
+        // SAFETY: the object is collected, or its environment ends and runs no method any more.
+        unsafe { native.clear(env_ptr) };
+        // What went with it may have been collected too: the statements of a database.
+        if let Some(wraps) = native.wraps.upgrade() {
+            let scope = PhantomData;
+            // What cannot be looked at now is looked at another time.
+            let _outcome = wraps.release_collected(Env {
+                ptr: env_ptr,
+                scope,
+            });
+        }
     });
 }
 

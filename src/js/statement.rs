@@ -7,12 +7,12 @@ use std::rc::Rc;
 use super::bind::{self, Parameters};
 use super::database::{Session, optional_boolean};
 use super::iterator::StatementIterator;
-use super::node_api::{Access, Call, Class, Env, Method, Property, Value};
+use super::node_api::{Access, Call, Class, Env, Method, Property, Release, Value};
 use super::rows::{Builders, RowMaker, Shape};
 use super::state::{Operation, Subject, not_open};
 use super::value::Integers;
 use crate::error::{Error, Result};
-use crate::sqlite::connection;
+use crate::sqlite::kept;
 use crate::sqlite::sql_text;
 use crate::sqlite::step::{Origin, RawStatement, Step};
 
@@ -22,7 +22,7 @@ pub(crate) struct Statement(Rc<Prepared>);
 /// A prepared statement with its modes.
 pub(crate) struct Prepared {
     pub(crate) session: Rc<Session>,
-    pub(crate) statement: connection::Statement,
+    pub(crate) statement: kept::Statement,
     pub(crate) parameters: Parameters,
     /// The text with the parameters that were bound for good, once they are. Kept, as a user function
     /// may ask for it while the statement runs.
@@ -44,6 +44,7 @@ impl Class for Statement {
     const NAME: &'static CStr = c"Statement";
     const TAG: u64 = 2;
     const NOT_CALLABLE: &'static str = NOT_FOR_USERS;
+    const RELEASE: Release = Release::Sweep;
     const METHODS: &'static [Method<Self>] = &[
         Method {
             name: c"run",
@@ -284,6 +285,9 @@ fn bind<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let collected = bind::collect(call.env, &prepared.parameters, call.arguments())?;
     check()?;
     prepared.bind_collected(call.env, &collected)?;
+    prepared
+        .statement
+        .keep_values(collected.to_owned(call.env)?);
     let text = prepared.expanded_sql()?.ok_or_else(not_open)?;
     prepared
         .bound
@@ -321,7 +325,7 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let (env, prepared) = (call.env, &this.0);
     prepared.check_reader_for("columns")?;
     prepared.session.check(Operation::Read)?;
-    let raw = prepared.statement.get().ok_or_else(not_open)?;
+    let raw = prepared.statement.get()?.ok_or_else(not_open)?;
     let array = env.array(raw.column_count())?;
     for (at, index) in (0..).zip(0..raw.column_count()) {
         let object = env.object()?;

@@ -1,10 +1,11 @@
-//! One open database and every statement prepared on it.
+//! One open database: opening, limits, closing.
 //!
 //! The connection can be closed at any time: it finalizes its statements then, and each
-//! [`Statement`] that is still held finds itself empty. Stepping is in `step`.
+//! [`Statement`] that is still held finds itself empty. Which statements stay compiled until then
+//! is in `kept`, stepping in `step`.
 
-use std::cell::{Ref, RefCell, RefMut};
-use std::rc::{Rc, Weak};
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
 use rusqlite::OpenFlags;
@@ -12,20 +13,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
 use super::extension;
+use super::kept::{Handle, Kept, Statement};
 use super::step::{RawStatement, Use};
 use crate::error::{Error, Result};
 
 /// An open or closed connection.
 pub(crate) struct Connection {
-    handle: RefCell<Option<Rc<rusqlite::Connection>>>,
-    statements: Rc<Registry>,
-}
-
-/// A statement that its connection can take away.
-pub(crate) struct Statement {
-    slot: Rc<Slot>,
-    place: usize,
-    registry: Rc<Registry>,
+    handle: Handle,
+    statements: Rc<Kept>,
 }
 
 /// How to open a file.
@@ -34,21 +29,6 @@ pub(crate) enum OpenMode {
     Read,
     Write,
     Create,
-}
-
-/// The statement, until the connection closes.
-type Slot = RefCell<Option<RawStatement>>;
-
-/// The places of the statements of one connection.
-#[derive(Default)]
-struct Registry {
-    places: RefCell<Places>,
-}
-
-#[derive(Default)]
-struct Places {
-    slots: Vec<Weak<Slot>>,
-    free: Vec<usize>,
 }
 
 /// Strings and blobs up to the longest string V8 can hold, so that any of them can be read.
@@ -76,9 +56,10 @@ impl Connection {
                 .map_err(sqlite_error)?;
         }
         extension::enable(&handle)?;
+        let handle = Handle::new(RefCell::new(Some(Rc::new(handle))));
         let connection = Self {
-            handle: RefCell::new(Some(Rc::new(handle))),
-            statements: Rc::default(),
+            statements: Kept::new(&handle),
+            handle,
         };
         connection.set_defensive(true)?;
         Ok(connection)
@@ -118,20 +99,14 @@ impl Connection {
 
     /// Takes charge of a statement for as long as the result is held.
     pub(crate) fn keep(&self, raw: RawStatement) -> Statement {
-        let slot = Rc::new(RefCell::new(Some(raw)));
-        let place = self.statements.add(&slot);
-        Statement {
-            slot,
-            place,
-            registry: Rc::clone(&self.statements),
-        }
+        self.statements.keep(raw)
     }
 
     /// Finalizes all statements and closes the file; nothing when it is closed already.
     ///
     /// Fails, with nothing lost but idle statements, when a statement is running.
     pub(crate) fn close(&self) -> Result<()> {
-        self.statements.empty();
+        self.statements.close();
         let Some(shared) = self.handle.borrow_mut().take() else {
             return Ok(());
         };
@@ -153,60 +128,6 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // Nobody is left to hear of a failure; rusqlite tries once more when it drops the handle.
         let _outcome = self.close();
-    }
-}
-
-impl Statement {
-    /// The statement, for reading its descriptions; None after the connection closed.
-    pub(crate) fn get(&self) -> Option<Ref<'_, RawStatement>> {
-        Ref::filter_map(self.slot.try_borrow().ok()?, Option::as_ref).ok()
-    }
-
-    /// The statement, for running it; None after the connection closed or while it runs already.
-    pub(crate) fn get_mut(&self) -> Option<RefMut<'_, RawStatement>> {
-        RefMut::filter_map(self.slot.try_borrow_mut().ok()?, Option::as_mut).ok()
-    }
-}
-
-impl Drop for Statement {
-    fn drop(&mut self) {
-        self.registry.remove(self.place);
-    }
-}
-
-impl Registry {
-    fn add(&self, slot: &Rc<Slot>) -> usize {
-        let mut places = self.places.borrow_mut();
-        let weak = Rc::downgrade(slot);
-        if let Some(place) = places.free.pop() {
-            places.slots[place] = weak;
-            return place;
-        }
-        places.slots.push(weak);
-        places.slots.len() - 1
-    }
-
-    fn remove(&self, place: usize) {
-        let mut places = self.places.borrow_mut();
-        places.slots[place] = Weak::new();
-        places.free.push(place);
-    }
-
-    /// Finalizes every statement that is not running.
-    fn empty(&self) {
-        let slots: Vec<_> = self
-            .places
-            .borrow()
-            .slots
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect();
-        for slot in slots {
-            let Ok(mut raw) = slot.try_borrow_mut() else {
-                continue;
-            };
-            drop(raw.take());
-        }
     }
 }
 
@@ -259,9 +180,9 @@ mod tests {
     fn closing_empties_the_statements() {
         let connection = memory();
         let statement = keep(&connection, c"select 1");
-        assert!(statement.get().is_some());
+        assert!(statement.get().unwrap().is_some());
         connection.close().unwrap();
-        assert!(statement.get().is_none());
+        assert!(statement.get().unwrap().is_none());
         assert!(!connection.is_open());
         connection.close().unwrap();
     }
@@ -270,18 +191,11 @@ mod tests {
     fn closing_is_refused_while_a_statement_is_borrowed() {
         let connection = memory();
         let statement = keep(&connection, c"select 1 union select 2");
-        let mut raw = statement.get_mut().unwrap();
+        let mut raw = statement.get_mut().unwrap().unwrap();
         assert!(raw.step().unwrap() == Step::Row);
         assert!(connection.close().is_err());
         assert!(connection.is_open());
         drop(raw);
         connection.close().unwrap();
-    }
-
-    #[test]
-    fn a_dropped_statement_gives_its_place_to_the_next() {
-        let connection = memory();
-        let first = keep(&connection, c"select 1").place;
-        assert_eq!(keep(&connection, c"select 2").place, first);
     }
 }

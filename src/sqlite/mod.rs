@@ -6,6 +6,7 @@
 pub(crate) mod callback;
 pub(crate) mod connection;
 pub(crate) mod extension;
+pub(crate) mod kept;
 pub(crate) mod sql_text;
 pub(crate) mod step;
 pub(crate) mod virtual_table;

@@ -14,6 +14,18 @@ pub(crate) fn is_blank(sql: &[u8]) -> bool {
     Tokens { sql, at: 0 }.all(|token| matches!(token.kind, Kind::Space | Kind::Semicolon))
 }
 
+/// Whether compiling the statement reads the schema and does nothing else. PRAGMA acts then, and
+/// ATTACH may hold a key.
+pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
+    let first =
+        Tokens { sql, at: 0 }.find(|token| !matches!(token.kind, Kind::Space | Kind::Semicolon));
+    first.is_some_and(|first| {
+        QUIET_STATEMENTS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(&sql[first.start..first.end]))
+    })
+}
+
 /// The same statement with every key shown as `'***'`.
 ///
 /// Keys stand in `PRAGMA key`, `rekey` and their variants and behind KEY in ATTACH.
@@ -32,6 +44,10 @@ const KEY_PRAGMAS: [&[u8]; 6] = [
     b"hexrekey",
     b"textkey",
     b"textrekey",
+];
+
+const QUIET_STATEMENTS: [&[u8]; 7] = [
+    b"select", b"insert", b"update", b"delete", b"replace", b"with", b"values",
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -248,6 +264,25 @@ mod tests {
             masked("attach 'a' as b /* key */ key 'x'"),
             "attach 'a' as b /* key */ key '***'"
         );
+    }
+
+    #[test]
+    fn queries_and_changes_of_rows_compile_quietly() {
+        for sql in [
+            "select 1",
+            ";/* c */ -- d\n With a as (select 1) select 1",
+            "DELETE from t",
+        ] {
+            assert!(compiles_quietly(sql.as_bytes()), "{sql:?}");
+        }
+        for sql in [
+            "pragma key='a'",
+            "explain select 1",
+            "attach 'a' as b key 'c'",
+            "",
+        ] {
+            assert!(!compiles_quietly(sql.as_bytes()), "{sql:?}");
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ use crate::error::{Error, Result};
 pub(crate) struct RawStatement {
     ptr: NonNull<ffi::sqlite3_stmt>,
     connection: Rc<rusqlite::Connection>,
+    /// What `reprepare_count` starts from.
+    earlier_count: c_int,
 }
 
 /// What a step led to.
@@ -97,6 +99,7 @@ impl RawStatement {
         let statement = NonNull::new(out).map(|ptr| Self {
             ptr,
             connection: Rc::clone(connection),
+            earlier_count: 0,
         });
         Ok((statement, taken))
     }
@@ -258,10 +261,26 @@ impl RawStatement {
         unsafe { ffi::sqlite3_stmt_readonly(self.ptr.as_ptr()) != 0 }
     }
 
-    /// How often the schema made SQLite compile it again.
+    /// How often it was compiled again, by SQLite after a change of the schema or by `kept`.
     pub(crate) fn reprepare_count(&self) -> c_int {
+        let (ptr, counter) = (self.ptr.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE);
         // SAFETY: a live statement; the counter is not reset.
-        unsafe { ffi::sqlite3_stmt_status(self.ptr.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
+        self.earlier_count
+            .wrapping_add(unsafe { ffi::sqlite3_stmt_status(ptr, counter, 0) })
+    }
+
+    /// Takes the place of a statement that was compiled again so often.
+    pub(crate) fn continue_count(&mut self, earlier_count: c_int) {
+        self.earlier_count = earlier_count;
+    }
+
+    /// The text it was compiled from.
+    pub(crate) fn sql(&self) -> &CStr {
+        // SAFETY: a live statement.
+        let text_ptr = unsafe { ffi::sqlite3_sql(self.ptr.as_ptr()) };
+        // SAFETY: null (never, for statements of `prepare`) or a text that lives as long as the
+        // statement.
+        unsafe { text_at(text_ptr) }.unwrap_or_default()
     }
 
     /// The text of the statement with its parameters replaced by their values.
