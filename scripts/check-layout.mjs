@@ -17,7 +17,9 @@ const UNSAFE = [
   'src/pager/exports.rs',
   'src/pager/hook.rs',
   'src/pager/state.rs',
+  'src/sqlite/backup.rs',
   'src/sqlite/extension.rs',
+  'src/sqlite/serialize.rs',
   'src/sqlite/step.rs',
 ];
 

@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::backup::{self, Backups};
 use super::node_api::{Call, Class, Env, Kind, Method, Reference, Value};
 use super::state::{Activity, Operation, Subject, not_open};
 use super::statement::Statement;
@@ -25,6 +26,7 @@ pub(crate) struct Database(Rc<Session>);
 pub(crate) struct Session {
     pub(crate) connection: Connection,
     pub(crate) activity: Activity,
+    pub(crate) backups: Backups,
     /// The default of new statements.
     pub(crate) integers: Cell<Integers>,
     logger: RefCell<Option<Reference>>,
@@ -64,6 +66,18 @@ impl Class for Database {
             call: load_extension,
         },
         Method {
+            name: c"backup",
+            call: backup::begin,
+        },
+        Method {
+            name: c"busyTimeout",
+            call: backup::busy_timeout,
+        },
+        Method {
+            name: c"serialize",
+            call: backup::serialize,
+        },
+        Method {
             name: c"close",
             call: close,
         },
@@ -85,10 +99,9 @@ impl Class for Database {
         },
     ];
 
-    /// `new Database(path, readonly, fileMustExist, timeout, verbose, cipher)`, checked by JavaScript.
+    /// `new Database(pathOrImage, readonly, fileMustExist, timeout, verbose, cipher)`, checked by JavaScript.
     fn construct(call: &Call<'_>) -> Result<Self> {
         let env = call.env;
-        let path = text_argument(call, 0, "first")?;
         let mode = match (
             env.as_boolean(call.argument(1)?)?,
             env.as_boolean(call.argument(2)?)?,
@@ -102,8 +115,9 @@ impl Class for Database {
         let (logger, cipher) = (call.argument(4)?, call.argument(5)?);
         let state = env.state()?;
         let session = Rc::new(Session {
-            connection: Connection::open(&path, mode, state.use_uri.get(), timeout)?,
+            connection: open_connection(call, mode, state.use_uri.get(), timeout)?,
             activity: Activity::default(),
+            backups: Backups::default(),
             integers: Cell::new(Integers::Number),
             logger: RefCell::new(None),
         });
@@ -119,6 +133,12 @@ impl Class for Database {
 
     fn poison(&self) {
         self.0.activity.poison();
+    }
+}
+
+impl Database {
+    pub(crate) fn session(&self) -> &Rc<Session> {
+        &self.0
     }
 }
 
@@ -158,6 +178,7 @@ impl Session {
     /// Closes the connection whatever is going on: the environment ends.
     pub(crate) fn abandon(&self) {
         self.logger.replace(None);
+        self.backups.end_all();
         // Node is leaving; a file that cannot be closed properly is recovered at the next open.
         let _outcome = self.connection.close();
     }
@@ -192,7 +213,25 @@ fn bytes_argument(call: &Call<'_>, index: usize, position: &str) -> Result<Vec<u
     Ok(text)
 }
 
-fn text_argument(call: &Call<'_>, index: usize, position: &str) -> Result<String> {
+/// Opens the file that the first argument names, or the image that it is.
+fn open_connection(
+    call: &Call<'_>,
+    mode: OpenMode,
+    use_uri: bool,
+    timeout: Duration,
+) -> Result<Connection> {
+    let source = call.argument(0)?;
+    if call.env.kind(source)? == Kind::String {
+        let path = text_argument(call, 0, "first")?;
+        return Connection::open(&path, mode, use_uri, timeout);
+    }
+    let open = |image: &[u8]| Connection::open_image(image, mode, timeout);
+    call.env
+        .with_bytes(source, open)?
+        .ok_or_else(|| Error::of_type("Expected first argument to be a string"))?
+}
+
+pub(crate) fn text_argument(call: &Call<'_>, index: usize, position: &str) -> Result<String> {
     String::from_utf8(bytes_argument(call, index, position)?)
         .map_err(|_| Error::Internal("Node gave a string that is not UTF-8".into()))
 }
@@ -260,6 +299,7 @@ fn load_extension<'e>(call: &Call<'e>, this: &'e Database) -> Result<Value<'e>> 
 /// `close()`
 fn close<'e>(call: &Call<'e>, this: &'e Database) -> Result<Value<'e>> {
     this.0.check(Operation::Close)?;
+    this.0.backups.end_all();
     this.0.connection.close()?;
     this.0.logger.replace(None);
     call.env.undefined()

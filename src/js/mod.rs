@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `node_api` | Node-API behind safe types; the only unsafe file |
 //! | `database`, `statement`, `iterator` | the classes |
+//! | `backup` | copies of a database |
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
@@ -11,6 +12,7 @@
 //!
 //! Here is what one environment (the main thread or a worker) keeps.
 
+mod backup;
 mod bind;
 mod database;
 mod execution;
@@ -27,6 +29,7 @@ use std::rc::{Rc, Weak};
 
 use napi_derive::napi;
 
+use self::backup::Backup;
 use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
@@ -39,9 +42,11 @@ pub(crate) struct State {
     scripts: OnceCell<Scripts>,
     statement_class: Reference,
     iterator_class: Reference,
+    backup_class: Reference,
     /// The native part for the object that is being constructed.
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
+    pub(crate) next_backup: RefCell<Option<Backup>>,
     pub(crate) sessions: Rc<Sessions>,
     /// Whether file names may be URIs.
     pub(crate) use_uri: Cell<bool>,
@@ -92,6 +97,12 @@ impl State {
         self.next_iterator.replace(Some(iterator));
         env.construct(self.iterator_class.get(env)?, &[])
     }
+
+    /// Makes the JavaScript object of a running backup.
+    pub(crate) fn wrap_backup<'e>(&self, env: Env<'e>, backup: Backup) -> Result<Value<'e>> {
+        self.next_backup.replace(Some(backup));
+        env.construct(self.backup_class.get(env)?, &[])
+    }
 }
 
 impl Sessions {
@@ -129,6 +140,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
     pager::install();
     let statement = env.class::<Statement>()?;
     let iterator = env.class::<StatementIterator>()?;
+    let backup = env.class::<Backup>()?;
     env.make_iterable(iterator)?;
     env.set_named(exports, Database::NAME, env.class::<Database>()?)?;
     env.set_named(exports, Statement::NAME, statement)?;
@@ -141,8 +153,10 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         scripts: OnceCell::new(),
         statement_class: env.reference(statement)?,
         iterator_class: env.reference(iterator)?,
+        backup_class: env.reference(backup)?,
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
+        next_backup: RefCell::new(None),
         sessions,
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
     })

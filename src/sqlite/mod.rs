@@ -2,7 +2,9 @@
 //!
 //! Knows neither Node nor ciphers.
 
+pub(crate) mod backup;
 pub(crate) mod connection;
 pub(crate) mod extension;
+pub(crate) mod serialize;
 pub(crate) mod sql_text;
 pub(crate) mod step;
