@@ -9,7 +9,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const {
-  SqliteError, OPEN, overruled, afterTest, tempDir, tempFile, open, openFile, isError, fillNumbers,
+  Database, SqliteError, OPEN, overruled, afterTest, tempDir, tempFile, open, openFile, isError, fillNumbers,
 } = require('../support/database.js');
 const { KEY, OTHER, SCHEMES, openKeyed, values, isPlain } = require('../support/keyed.js');
 
@@ -67,6 +67,15 @@ test('wrong arguments are rejections, never exceptions (C-27.1, C-27.2)', async 
     await rejectsLike(promise, TypeError, message);
   }
   assert.deepEqual(fs.readdirSync(dir), []);
+});
+
+test('the method, and objects that are no database (C-3.8, C-27.1)', async (t) => {
+  const { backup } = Database.prototype;
+  assert.deepEqual([backup.name, backup.length], ['backup', 2]);
+  for (const receiver of [{}, undefined, Object.create(Database.prototype)]) {
+    const reason = await rejection(backup.call(receiver, tempFile(t)));
+    assert.ok(reason instanceof TypeError, reason.stack);
+  }
 });
 
 test('a whole copy, without options and with empty ones (C-27.2, C-27.8)', async (t) => {

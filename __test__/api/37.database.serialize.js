@@ -22,6 +22,14 @@ test('the image is a Buffer with the database (C-28.1)', (t) => {
   }
 });
 
+test('the method, and objects that are no database (C-3.8)', () => {
+  const { serialize } = Database.prototype;
+  assert.deepEqual([serialize.name, serialize.length], ['serialize', 1]);
+  for (const receiver of [{}, undefined, Object.create(Database.prototype)]) {
+    assert.throws(() => serialize.call(receiver), TypeError);
+  }
+});
+
 test('wrong options (C-28.1)', (t) => {
   const db = open(t);
   for (const options of ['main', 5, true, () => {}, Symbol('x')]) {

@@ -30,6 +30,8 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
             "Rekeying is not possible inside a transaction",
         ));
     }
+    // A backup relies on how the pages are laid out.
+    hook::refuse_while_in_use(schema)?;
     let config = keying::take_config(schema);
     let encrypted = is_encrypted(schema);
     if key.is_empty() && !encrypted {
