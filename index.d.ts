@@ -105,6 +105,13 @@ declare namespace BetterSqlite3MultipleCiphers {
     table<A extends any[] = any[]>(name: string, definition: VirtualTableOptions<A>): this;
     /** Tables that are made by `CREATE VIRTUAL TABLE … USING name(…args)`. */
     table(name: string, factory: VirtualTableFactory): this;
+    /** Copies the database while it is in use; what it needs for the copy's key is in the options. */
+    backup(
+      destinationFile: string,
+      options?: SqliteDatabase.BackupOptions | null,
+    ): Promise<SqliteDatabase.BackupMetadata>;
+    /** The whole database, in clear. */
+    serialize(options?: SqliteDatabase.SerializeOptions | null): Buffer;
     loadExtension(path: string, entryPoint?: string): this;
     close(): this;
     defaultSafeIntegers(toggleState?: boolean): this;
@@ -112,8 +119,8 @@ declare namespace BetterSqlite3MultipleCiphers {
   }
 
   interface DatabaseConstructor {
-    new (filename?: string | null, options?: SqliteDatabase.Options | null): Database;
-    (filename?: string | null, options?: SqliteDatabase.Options | null): Database;
+    new (filename?: string | Buffer | null, options?: SqliteDatabase.Options | null): Database;
+    (filename?: string | Buffer | null, options?: SqliteDatabase.Options | null): Database;
     prototype: Database;
     SqliteError: SqliteErrorConstructor;
   }
@@ -173,6 +180,27 @@ declare namespace Database {
     inverse?: ((this: undefined, total: T, ...dropped: A) => T | void) | null;
     /** The answer; the accumulator itself by default. */
     result?: ((this: undefined, total: T) => unknown) | null;
+  }
+
+  interface BackupMetadata {
+    totalPages: number;
+    remainingPages: number;
+  }
+
+  interface BackupOptions {
+    /** Which database of the connection; `main` when left out. */
+    attached?: string;
+    /** Called after each step; a number is the count of pages per step from then on. */
+    progress?: ((info: BackupMetadata) => number | undefined | void) | null;
+    /** The key of the copy: that of the database when left out, `null` for a plain copy. */
+    key?: Buffer | null;
+    /** The scheme of the copy, with a `key`; that of the database when left out. */
+    cipher?: string;
+  }
+
+  interface SerializeOptions {
+    /** Which database of the connection; `main` when left out. */
+    attached?: string;
   }
 
   type RunResult = BetterSqlite3MultipleCiphers.RunResult;

@@ -14,8 +14,8 @@ function Database(filenameGiven, options) {
   const checked = checkOptions(filenameGiven, options);
   const binding = loadBinding(checked.nativeBinding);
   checkDirectory(checked);
-  const { name, path, memory, readonly, fileMustExist, timeout, verbose, cipher } = checked;
-  const handle = new binding.Database(path, readonly, fileMustExist, timeout, verbose, cipher);
+  const { name, source, memory, readonly, fileMustExist, timeout, verbose, cipher } = checked;
+  const handle = new binding.Database(source, readonly, fileMustExist, timeout, verbose, cipher);
   Object.defineProperties(this, {
     [HANDLE]: { value: handle },
     name: { get: () => name, enumerable: true },
@@ -36,6 +36,8 @@ Object.assign(Database.prototype, {
   function: require('./lib/function'),
   aggregate: require('./lib/aggregate'),
   table: require('./lib/table'),
+  backup: require('./lib/backup'),
+  serialize: require('./lib/serialize'),
   loadExtension: direct.loadExtension,
   exec: direct.exec,
   close: direct.close,

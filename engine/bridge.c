@@ -163,10 +163,11 @@ void sealite_secure_delete(sqlite3 *db, int iDb){
   sqlite3BtreeLeave(p);
 }
 
-/* True while a transaction, or a statement, holds pages of this database. */
+/* True while a transaction, or a statement, holds pages of this database, or a backup reads it. */
 int sealite_in_use(sqlite3 *db, int iDb){
   Btree *p = sealiteBtree(db, iDb);
   return sqlite3BtreeTxnState(p)!=SQLITE_TXN_NONE
+      || p->nBackup>0
       || sqlite3PcacheRefCount(sqlite3BtreePager(p)->pPCache)>0;
 }
 
@@ -229,6 +230,30 @@ void sealite_page_1_was_read(Pager *pPager){ sealitePage1WasRead(pPager); }
 u32 sealite_pager_page_size(Pager *pPager){ return (u32)pPager->pageSize; }
 
 /* --------------------------------------------------------------- transactions made by Rust */
+
+/* *pOpened: no transaction was open, and the one that is now has to be ended (sealite_commit). */
+int sealite_begin_read(sqlite3 *db, int iDb, int *pOpened){
+  Btree *p = sealiteBtree(db, iDb);
+  int rc = SQLITE_OK;
+  sqlite3BtreeEnter(p);
+  *pOpened = sqlite3BtreeTxnState(p)==SQLITE_TXN_NONE;
+  if( *pOpened ) rc = sqlite3BtreeBeginTrans(p, 0, 0);
+  sqlite3BtreeLeave(p);
+  return rc;
+}
+
+/* A page in clear, as the running transaction sees it; the lock page is all zero. */
+int sealite_copy_page(sqlite3 *db, int iDb, Pgno pgno, void *pTo){
+  Pager *pPager = sealite_pager(db, iDb);
+  DbPage *pPage = 0;
+  int rc;
+  memset(pTo, 0, pPager->pageSize);
+  if( pgno==PAGER_SJ_PGNO(pPager) ) return SQLITE_OK;
+  rc = sqlite3PagerGet(pPager, pgno, &pPage, PAGER_GET_READONLY);
+  if( rc==SQLITE_OK ) memcpy(pTo, sqlite3PagerGetData(pPage), pPager->pageSize);
+  sqlite3PagerUnref(pPage);
+  return rc;
+}
 
 int sealite_begin_write(sqlite3 *db, int iDb){
   Btree *p = sealiteBtree(db, iDb);

@@ -285,6 +285,11 @@ static int sealiteVacuumReserve(sqlite3*, int, int);
 ",
     },
     Edit {
+        why: "a backup may encrypt and decrypt: the addon compares the reserved bytes instead (src/pager/copy.rs)",
+        anchor: "    if((srcNKey == 0 && destNKey > 0) || (srcNKey > 0 && destNKey == 0)) {\n",
+        replacement: "    if( 0 ){\n",
+    },
+    Edit {
         why: "keys in URI names know no scheme here and are cut at 40 bytes; the bridge answers instead",
         anchor: "int sqlite3CodecQueryParameters (\n",
         replacement: "static int sqlcipherUnusedQueryParameters (\n",

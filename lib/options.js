@@ -9,7 +9,8 @@ const DEFAULT_TIMEOUT = 5000;
 
 // Checks everything that can be checked before the native addon is loaded.
 function checkOptions(filenameGiven, optionsGiven) {
-  const name = filenameGiven == null ? '' : filenameGiven;
+  const image = Buffer.isBuffer(filenameGiven) ? filenameGiven : null;
+  const name = image ? ':memory:' : filenameGiven ?? '';
   const options = optionsGiven == null ? {} : optionsGiven;
   if (typeof name !== 'string') throw new TypeError('Expected first argument to be a string');
   if (typeof options !== 'object') throw new TypeError('Expected second argument to be an options object');
@@ -20,17 +21,17 @@ function checkOptions(filenameGiven, optionsGiven) {
   const memory = trimmed === '' || trimmed === ':memory:';
   const readonly = booleanOption(options, 'readonly');
   const fileMustExist = booleanOption(options, 'fileMustExist');
-  if (readonly && memory) throw new TypeError('In-memory/temporary databases cannot be readonly');
+  if (readonly && memory && !image) throw new TypeError('In-memory/temporary databases cannot be readonly');
   const timeout = timeoutOption(options);
   const verbose = verboseOption(options);
   const cipher = cipherOption(options);
   const nativeBinding = nativeBindingOption(options);
   if (trimmed.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
-  return { name, path: trimmed, memory, readonly, fileMustExist, timeout, verbose, cipher, nativeBinding };
+  return { name, source: image ?? trimmed, memory, readonly, fileMustExist, timeout, verbose, cipher, nativeBinding };
 }
 
 // Checks that the file can be made; `file:` names may be URIs, which SQLite resolves.
-function checkDirectory({ path: file, memory }) {
+function checkDirectory({ source: file, memory }) {
   if (memory || file.startsWith('file:') || fs.existsSync(path.dirname(file))) return;
   throw new TypeError('Cannot open database because the directory does not exist');
 }
@@ -70,6 +71,14 @@ function cipherOption(options) {
   return cipher;
 }
 
+// Of backup and serialize: which of the databases of the connection.
+function attachedOption(options) {
+  const attached = 'attached' in options ? options.attached : 'main';
+  if (typeof attached !== 'string') throw new TypeError('Expected the "attached" option to be a string');
+  if (attached === '') throw new TypeError('The "attached" option cannot be an empty string');
+  return attached;
+}
+
 function nativeBindingOption(options) {
   const value = 'nativeBinding' in options ? options.nativeBinding : null;
   if (value == null) return null;
@@ -79,4 +88,4 @@ function nativeBindingOption(options) {
   return value;
 }
 
-module.exports = { checkOptions, checkDirectory, booleanOption };
+module.exports = { checkOptions, checkDirectory, booleanOption, attachedOption };

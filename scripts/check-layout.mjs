@@ -17,8 +17,10 @@ const UNSAFE = [
   'src/pager/exports.rs',
   'src/pager/hook.rs',
   'src/pager/state.rs',
+  'src/sqlite/backup.rs',
   'src/sqlite/callback.rs',
   'src/sqlite/extension.rs',
+  'src/sqlite/serialize.rs',
   'src/sqlite/step.rs',
   'src/sqlite/virtual_table.rs',
 ];

@@ -4,6 +4,7 @@
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
+const path = require('node:path');
 const {
   SqliteError, BUSY, LOCKED, OPEN, overruled, open, openFile, throwsLike, throwsBusy,
 } = require('../support/database.js');
@@ -23,6 +24,7 @@ const MATRIX = [
   ['table', ({ db }) => db.table('v', { columns: ['x'], * rows() {} }), BUSY, BUSY, BUSY, OPEN],
   ['table from a factory', ({ db }) => db.table('v', () => {}), BUSY, BUSY, BUSY, OPEN],
   ['loadExtension', ({ db }) => db.loadExtension('nowhere'), BUSY, BUSY, BUSY, OPEN],
+  ['serialize', ({ db }) => db.serialize(), BUSY, BUSY, BUSY, OPEN],
   ['close', ({ db }) => db.close(), BUSY, BUSY, BUSY, OK],
   ['transaction, the first', ({ db }) => db.transaction(() => {}), BUSY, OK, OK, OPEN],
   ['transaction, a later one', ({ db }) => db.transaction(() => {}), OK, OK, OK, OK, ({ db }) => db.transaction(() => {})],
@@ -209,6 +211,21 @@ for (const [caller, statementFor] of Object.entries(CALLERS)) {
     }
   });
 }
+
+test('backup asks for the state when it really starts (C-21.1, C-27.4)', async (t) => {
+  const begin = ({ db }) => db.backup(path.join(path.dirname(db.name), 'copy.db'));
+  for (const [state, run] of Object.entries(STATES)) {
+    const promises = [];
+    assert.equal(run(scene(t), (it) => { promises.push(begin(it)); }), OK, state);
+    if (state === 'after close') await assert.rejects(promises[0], { name: 'TypeError', message: OPEN });
+    else assert.equal((await promises[0]).remainingPages, 0, state);
+  }
+  const it = scene(t);
+  const rows = it.same.iterate();
+  rows.next();
+  assert.equal((await begin(it)).remainingPages, 0);
+  assert.deepEqual([...rows], [{ x: 2 }, { x: 3 }]);
+});
 
 const TRIGGERS = {
   exec: ({ db }) => db.exec('select 1'),

@@ -66,6 +66,11 @@ impl Cipher {
         self.config.scheme()
     }
 
+    /// What it was made with.
+    pub fn config(&self) -> &CipherConfig {
+        &self.config
+    }
+
     /// Bytes that the scheme keeps at the end of each page, whatever the file's header says.
     pub fn reserve_len(&self) -> usize {
         self.layout.reserve_len

@@ -63,6 +63,13 @@ impl Settings {
         self.scheme.at(level)
     }
 
+    /// The settings of a new connection that has selected this scheme.
+    pub fn for_scheme(scheme: &'static Scheme) -> Settings {
+        let mut settings = Settings::new();
+        settings.set_scheme(Reach::Both, scheme);
+        settings
+    }
+
     /// Selects a scheme.
     pub fn set_scheme(&mut self, reach: Reach, scheme: &'static Scheme) {
         self.scheme.set(reach, scheme);
@@ -120,19 +127,27 @@ impl Settings {
 
     /// The current values, for one cipher; afterwards the defaults are current again.
     pub fn take(&mut self) -> CipherConfig {
-        let scheme = self.scheme.spend();
-        let config = CipherConfig {
+        let config = self.config();
+        self.scheme.spend();
+        self.hmac_check.spend();
+        self.mc_legacy_wal.spend();
+        self.spend_params(config.scheme);
+        config
+    }
+
+    /// The current values, which stay current.
+    pub fn config(&self) -> CipherConfig {
+        let scheme = self.scheme.current;
+        CipherConfig {
             scheme,
-            hmac_check: self.hmac_check.spend(),
-            mc_legacy_wal: self.mc_legacy_wal.spend(),
+            hmac_check: self.hmac_check.current,
+            mc_legacy_wal: self.mc_legacy_wal.current,
             values: scheme
                 .params
                 .iter()
                 .map(|spec| self.values(scheme, spec).current)
                 .collect(),
-        };
-        self.spend_params(scheme);
-        config
+        }
     }
 
     /// Makes the defaults of one scheme's parameters current again. For a cipher that is copied

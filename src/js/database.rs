@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString};
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::backup::{self, Backups};
 use super::keeper::{Keeper, Kept};
 use super::node_api::{Call, Class, Env, Kind, Method, Release, Value};
 use super::state::{Activity, Operation, Subject, not_open};
@@ -29,6 +30,7 @@ pub(crate) struct Database(Rc<Session>);
 pub(crate) struct Session {
     pub(crate) connection: Connection,
     pub(crate) activity: Activity,
+    pub(crate) backups: Backups,
     /// The default of new statements.
     pub(crate) integers: Cell<Integers>,
     /// The JavaScript values that SQLite's side refers to.
@@ -83,6 +85,18 @@ impl Class for Database {
             call: load_extension,
         },
         Method {
+            name: c"backup",
+            call: backup::begin,
+        },
+        Method {
+            name: c"busyTimeout",
+            call: backup::busy_timeout,
+        },
+        Method {
+            name: c"serialize",
+            call: backup::serialize,
+        },
+        Method {
             name: c"close",
             call: close,
         },
@@ -104,10 +118,9 @@ impl Class for Database {
         },
     ];
 
-    /// `new Database(path, readonly, fileMustExist, timeout, verbose, cipher)`, checked by JavaScript.
+    /// `new Database(pathOrImage, readonly, fileMustExist, timeout, verbose, cipher)`, checked by JavaScript.
     fn construct(call: &Call<'_>) -> Result<Self> {
         let env = call.env;
-        let path = text_argument(call, 0, "first")?;
         let mode = match (
             env.as_boolean(call.argument(1)?)?,
             env.as_boolean(call.argument(2)?)?,
@@ -121,8 +134,9 @@ impl Class for Database {
         let (logger, cipher) = (call.argument(4)?, call.argument(5)?);
         let state = env.state()?;
         let session = Rc::new(Session {
-            connection: Connection::open(&path, mode, state.use_uri.get(), timeout)?,
+            connection: open_connection(call, mode, state.use_uri.get(), timeout)?,
             activity: Activity::default(),
+            backups: Backups::default(),
             integers: Cell::new(Integers::Number),
             keeper: Keeper::new(env, call.this)?,
             logger: RefCell::new(None),
@@ -187,6 +201,7 @@ impl Session {
     pub(crate) fn abandon(&self) {
         self.keeper.abandon();
         self.logger.replace(None);
+        self.backups.end_all();
         // Node is leaving; a file that cannot be closed properly is recovered at the next open.
         let _outcome = self.connection.close();
     }
@@ -221,7 +236,25 @@ fn bytes_argument(call: &Call<'_>, index: usize, position: &str) -> Result<Vec<u
     Ok(text)
 }
 
-fn text_argument(call: &Call<'_>, index: usize, position: &str) -> Result<String> {
+/// Opens the file that the first argument names, or the image that it is.
+fn open_connection(
+    call: &Call<'_>,
+    mode: OpenMode,
+    use_uri: bool,
+    timeout: Duration,
+) -> Result<Connection> {
+    let source = call.argument(0)?;
+    if call.env.kind(source)? == Kind::String {
+        let path = text_argument(call, 0, "first")?;
+        return Connection::open(&path, mode, use_uri, timeout);
+    }
+    let open = |image: &[u8]| Connection::open_image(image, mode, timeout);
+    call.env
+        .with_bytes(source, open)?
+        .ok_or_else(|| Error::of_type("Expected first argument to be a string"))?
+}
+
+pub(crate) fn text_argument(call: &Call<'_>, index: usize, position: &str) -> Result<String> {
     String::from_utf8(bytes_argument(call, index, position)?)
         .map_err(|_| Error::Internal("Node gave a string that is not UTF-8".into()))
 }
@@ -303,6 +336,7 @@ fn load_extension<'e>(call: &Call<'e>, this: &'e Database) -> Result<Value<'e>> 
 /// `close()`
 fn close<'e>(call: &Call<'e>, this: &'e Database) -> Result<Value<'e>> {
     this.0.check(Operation::Close)?;
+    this.0.backups.end_all();
     this.0.connection.close()?;
     this.0.logger.replace(None);
     call.env.undefined()

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `node_api` | Node-API behind safe types; the only unsafe file |
 //! | `database`, `statement`, `iterator` | the classes |
+//! | `backup` | copies of a database |
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
@@ -14,6 +15,7 @@
 //!
 //! Here is what one environment (the main thread or a worker) keeps.
 
+mod backup;
 mod bind;
 mod database;
 mod execution;
@@ -34,6 +36,7 @@ use std::rc::{Rc, Weak};
 
 use napi_derive::napi;
 
+use self::backup::Backup;
 use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
@@ -47,9 +50,11 @@ pub(crate) struct State {
     scripts: OnceCell<Scripts>,
     statement_class: Reference,
     iterator_class: Reference,
+    backup_class: Reference,
     /// The native part for the object that is being constructed.
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
+    pub(crate) next_backup: RefCell<Option<Backup>>,
     pub(crate) sessions: Rc<Sessions>,
     pub(crate) wraps: Rc<Wraps>,
     /// Whether file names may be URIs.
@@ -101,6 +106,12 @@ impl State {
         self.next_iterator.replace(Some(iterator));
         env.construct(self.iterator_class.get(env)?, &[])
     }
+
+    /// Makes the JavaScript object of a running backup.
+    pub(crate) fn wrap_backup<'e>(&self, env: Env<'e>, backup: Backup) -> Result<Value<'e>> {
+        self.next_backup.replace(Some(backup));
+        env.construct(self.backup_class.get(env)?, &[])
+    }
 }
 
 impl Sessions {
@@ -138,6 +149,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
     pager::install();
     let statement = env.class::<Statement>()?;
     let iterator = env.class::<StatementIterator>()?;
+    let backup = env.class::<Backup>()?;
     env.make_iterable(iterator)?;
     env.set_named(exports, Database::NAME, env.class::<Database>()?)?;
     env.set_named(exports, Statement::NAME, statement)?;
@@ -150,8 +162,10 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         scripts: OnceCell::new(),
         statement_class: env.reference(statement)?,
         iterator_class: env.reference(iterator)?,
+        backup_class: env.reference(backup)?,
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
+        next_backup: RefCell::new(None),
         sessions,
         wraps: Rc::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),

@@ -56,6 +56,13 @@ unsafe extern "C" {
     fn sealite_super_is_missing(pager: *mut RawPager, missing: *mut c_int) -> c_int;
     fn sealite_page_1_was_read(pager: *mut RawPager);
     fn sealite_pager_page_size(pager: *mut RawPager) -> u32;
+    fn sealite_begin_read(db: *mut ffi::sqlite3, index: c_int, opened: *mut c_int) -> c_int;
+    fn sealite_copy_page(
+        db: *mut ffi::sqlite3,
+        index: c_int,
+        page_no: u32,
+        into: *mut c_void,
+    ) -> c_int;
     fn sealite_begin_write(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_rewrite_page(db: *mut ffi::sqlite3, index: c_int, page_no: u32) -> c_int;
     fn sealite_page_count(db: *mut ffi::sqlite3, index: c_int) -> u32;
@@ -179,7 +186,7 @@ impl Schema {
         unsafe { sealite_secure_delete(self.db.as_ptr(), self.index) }
     }
 
-    /// Whether a transaction or a statement holds pages of this database.
+    /// Whether a transaction or a statement holds pages of this database, or a backup reads it.
     pub(super) fn in_use(self) -> bool {
         // SAFETY: an open database, see `new`.
         unsafe { sealite_in_use(self.db.as_ptr(), self.index) != 0 }
@@ -195,6 +202,38 @@ impl Schema {
     pub(super) fn in_transaction(self) -> bool {
         // SAFETY: an open connection, see `new`.
         unsafe { sealite_autocommit(self.db.as_ptr()) == 0 }
+    }
+
+    /// Reads page 1 and keeps others from changing the database while `body` runs: in the transaction
+    /// that is open, or in one of its own.
+    pub(super) fn reading<R>(self, body: impl FnOnce() -> Result<R, c_int>) -> Result<R, c_int> {
+        let mut opened = 0;
+        // SAFETY: an open database, see `new`.
+        check(unsafe { sealite_begin_read(self.db.as_ptr(), self.index, &raw mut opened) })?;
+        let done = body();
+        if opened != 0 {
+            // The end of a transaction that only read cannot fail.
+            self.commit()?;
+        }
+        done
+    }
+
+    /// Copies a page in clear. Inside a transaction only; `into` has the length of a page.
+    pub(super) fn copy_page(self, page_no: u32, into: &mut [u8]) -> Result<(), c_int> {
+        assert_eq!(
+            into.len(),
+            self.page_size() as usize,
+            "a page is copied whole"
+        );
+        // SAFETY: an open database in a transaction; the buffer has the length of a page.
+        check(unsafe {
+            sealite_copy_page(
+                self.db.as_ptr(),
+                self.index,
+                page_no,
+                into.as_mut_ptr().cast(),
+            )
+        })
     }
 
     pub(super) fn begin_write(self) -> Result<(), c_int> {

@@ -56,7 +56,7 @@ impl PageOp {
 ///
 /// # Errors
 /// While a transaction or a statement holds pages: the page cache is cleared, and they would be
-/// freed in use.
+/// freed in use. And while a backup reads the database: it relies on how pages are laid out.
 pub(super) fn set_codec(schema: Schema, codec: Option<AttachedCodec>) -> Result {
     refuse_while_in_use(schema)?;
     let pager = schema.pager();
@@ -78,11 +78,11 @@ pub(super) fn set_codec(schema: Schema, codec: Option<AttachedCodec>) -> Result 
     Ok(())
 }
 
-/// A transaction or a statement of this database holds pages.
+/// A transaction or a statement of this database holds pages, or a backup reads it.
 pub(super) fn refuse_while_in_use(schema: Schema) -> Result {
     if schema.in_use() {
         return Err(Failure::new(
-            "The key cannot be changed inside a transaction",
+            "The key cannot be changed inside a transaction or during a backup",
         ));
     }
     Ok(())

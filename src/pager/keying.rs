@@ -146,6 +146,7 @@ fn derive(schema: Schema, key: &[u8]) -> Result<Cipher> {
     derive_with(&config, key, salt)
 }
 
-fn copy_of(schema: Option<Schema>) -> Option<Cipher> {
+/// The cipher of a database once more; it no longer knows the passphrase.
+pub(super) fn copy_of(schema: Option<Schema>) -> Option<Cipher> {
     hook::with_codec(schema?.pager(), |codec| codec.copy_cipher()).flatten()
 }

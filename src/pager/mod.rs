@@ -5,6 +5,7 @@
 //! | `attached` | the codec of one open file: which cipher reads, which writes |
 //! | `keying` | setting a key, copying one for ATTACH and VACUUM |
 //! | `rekey` | all pages from one key to another |
+//! | `copy` | what a backup and an image need to know of keys |
 //! | `prove` | no journal is played back before page 1 proved the key |
 //! | `pragma` | PRAGMA key, rekey, cipher and the parameters of the ciphers: routing |
 //! | `state` | what one connection remembers: settings, a saved salt |
@@ -15,6 +16,7 @@
 //! Page encryption itself is in [`crate::codec`]; nothing here knows Node.
 
 mod attached;
+pub(crate) mod copy;
 mod engine;
 mod exports;
 mod hook;

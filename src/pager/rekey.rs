@@ -30,6 +30,8 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
             "Rekeying is not possible inside a transaction",
         ));
     }
+    // A backup relies on how the pages are laid out.
+    hook::refuse_while_in_use(schema)?;
     let config = keying::take_config(schema);
     let encrypted = is_encrypted(schema);
     if key.is_empty() && !encrypted {
@@ -54,7 +56,7 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
     done.and(rolled_back)
 }
 
-fn is_encrypted(schema: Schema) -> bool {
+pub(super) fn is_encrypted(schema: Schema) -> bool {
     hook::with_codec(schema.pager(), |codec| codec.cipher().is_some()).unwrap_or(false)
 }
 
@@ -82,7 +84,12 @@ fn new_cipher(
         _ => SaltSource::New,
     };
     let cipher = keying::derive_with(config, key, salt)?;
-    let page_size = schema.page_size();
+    check_page_size(schema.page_size(), &cipher)?;
+    Ok(Some(cipher))
+}
+
+/// A database keeps its page size; not every cipher can live with it.
+pub(super) fn check_page_size(page_size: u32, cipher: &Cipher) -> Result {
     if cipher
         .page_size_override()
         .is_some_and(|wanted| wanted != page_size)
@@ -96,7 +103,7 @@ fn new_cipher(
             "Rekeying failed. The page size is too small for the cipher.",
         ));
     }
-    Ok(Some(cipher))
+    Ok(())
 }
 
 /// Inside the write transaction; ends it.
@@ -108,6 +115,19 @@ fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
         schema.rollback().map_err(Failure::code)?;
         vacuum(schema, cipher, reserve_len)
     };
+    settle(schema, written)
+}
+
+/// Rewrites a private database that holds a codec under another cipher, or in clear, with the reserved
+/// bytes that go with it.
+pub(super) fn convert(schema: Schema, cipher: Option<Cipher>) -> Result {
+    let reserve_len = cipher.as_ref().map_or(0, Cipher::reserve_len);
+    let written = vacuum(schema, cipher, reserve_len);
+    settle(schema, written)
+}
+
+/// The new key counts from now on, or the old one again.
+fn settle(schema: Schema, written: std::result::Result<(), i32>) -> Result {
     let pager = schema.pager();
     match written {
         Ok(()) => {

@@ -12,9 +12,9 @@ use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
-use super::extension;
 use super::kept::{Handle, Kept, Statement};
 use super::step::{RawStatement, Use};
+use super::{extension, serialize};
 use crate::error::{Error, Result};
 
 /// An open or closed connection.
@@ -49,6 +49,16 @@ impl Connection {
         };
         flags.set(OpenFlags::SQLITE_OPEN_URI, use_uri);
         let handle = rusqlite::Connection::open_with_flags(path, flags).map_err(open_error)?;
+        Self::with_defaults(handle, busy_timeout)
+    }
+
+    /// Opens a private copy of a database image.
+    pub(crate) fn open_image(image: &[u8], mode: OpenMode, busy_timeout: Duration) -> Result<Self> {
+        let handle = serialize::open(image, matches!(mode, OpenMode::Read))?;
+        Self::with_defaults(handle, busy_timeout)
+    }
+
+    fn with_defaults(handle: rusqlite::Connection, busy_timeout: Duration) -> Result<Self> {
         handle.busy_timeout(busy_timeout).map_err(sqlite_error)?;
         for limit in [Limit::SQLITE_LIMIT_LENGTH, Limit::SQLITE_LIMIT_SQL_LENGTH] {
             handle
@@ -136,7 +146,7 @@ fn closed() -> Error {
 }
 
 /// An error of a call that has no statement.
-fn sqlite_error(error: rusqlite::Error) -> Error {
+pub(super) fn sqlite_error(error: rusqlite::Error) -> Error {
     match error {
         rusqlite::Error::SqliteFailure(failure, Some(message)) => Error::Sqlite {
             code: failure.extended_code,
@@ -148,7 +158,7 @@ fn sqlite_error(error: rusqlite::Error) -> Error {
 }
 
 /// Opening fails with SQLite's general text: rusqlite puts the path into its own.
-fn open_error(error: rusqlite::Error) -> Error {
+pub(super) fn open_error(error: rusqlite::Error) -> Error {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => Error::of_code(failure.extended_code),
         other => sqlite_error(other),

@@ -3,10 +3,12 @@
 //!
 //! Knows neither Node nor ciphers.
 
+pub(crate) mod backup;
 pub(crate) mod callback;
 pub(crate) mod connection;
 pub(crate) mod extension;
 pub(crate) mod kept;
+pub(crate) mod serialize;
 pub(crate) mod sql_text;
 pub(crate) mod step;
 pub(crate) mod virtual_table;
