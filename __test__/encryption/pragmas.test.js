@@ -169,6 +169,20 @@ overruled('aegis: parameters that Argon2 refuses, or that need more than 4 GiB, 
   }
 });
 
+overruled('a database with pages of 512 bytes is not re-keyed to a scheme that reserves more than 32', (t) => {
+  for (const scheme of ['sqlcipher', 'aegis']) {
+    for (const lock of [{}, chacha20]) {
+      const file = makeFile(t, tempFile(t), { pragmas: ['page_size=512', ...(lock.pragmas || [])], key: lock.key });
+      const db = openWith(t, file, lock);
+      db.pragma(`cipher='${scheme}'`);
+      fails(db, "rekey='x'", 'Rekeying failed. The page size is too small for the cipher.');
+      isWhole(db);
+      db.close();
+      isWhole(openWith(t, file, lock));
+    }
+  }
+});
+
 test('rc4: legacy is 1 and stays 1', (t) => {
   answers(openFile(t), [["cipher='rc4'", 'rc4'], ['legacy=0', '1'], ['legacy=1', '1'], ['legacy_page_size=512', '512']]);
 });
