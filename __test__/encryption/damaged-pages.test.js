@@ -7,6 +7,7 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { open, overruled, tempFile, throwsNotADb, throwsLike, SqliteError } = require('../support/database.js');
+const { otherModes, otherSchemes } = require('../support/schemes.js');
 const { bodyOf, isWhole, makeFile, openWith, unlock } = require('./lock.js');
 
 const key = Buffer.from('damage');
@@ -93,6 +94,61 @@ for (const [name, lock] of [['chacha20', chacha20], ['chacha20 legacy', chacha20
     const db = openWith(t, file, lock);
     isCorrupt(() => bodyFrom(db, 1));
     isCorrupt(() => bodyFrom(db, 2));
+  });
+}
+
+// The salt counts as it makes another key; bytes 16 to 24 of page 1 are under no tag in these schemes.
+const lengthsOfTails = { 'sqlcipher': 80, 'sqlcipher legacy 4': 80, 'ascon128': 32, 'aegis': 64, 'aegis-128x4': 48 };
+
+for (const [name, tail] of Object.entries(lengthsOfTails)) {
+  const lock = { pragmas: otherSchemes[name] || otherModes[name], key };
+  const inTail = [PAGE - tail - 1, PAGE - tail, PAGE - tail + 16, PAGE - 1];
+
+  test(`${name}: a changed bit in salt, body, nonce or tag of page 1 is NOTADB`, (t) => {
+    const file = makeFile(t, tempFile(t), lock);
+    for (const at of [0, 15, 24, 3000, ...inTail]) {
+      damage(file, at);
+      const db = openWith(t, file, lock);
+      throwsNotADb(() => bodyFrom(db, 1));
+      db.close();
+      damage(file, at);
+    }
+    isWhole(openWith(t, file, lock));
+  });
+
+  test(`${name}: a changed bit in body, nonce or tag of another page is CORRUPT, and the other pages are readable`, (t) => {
+    const file = makeFile(t, tempFile(t), lock);
+    for (const at of [0, 100, ...inTail]) {
+      damage(file, ROW_1_AT + at);
+      const db = openWith(t, file, lock);
+      isCorrupt(() => bodyFrom(db, 1));
+      assert.equal(bodyFrom(db, 15), bodyOf(15));
+      db.close();
+      damage(file, ROW_1_AT + at);
+    }
+    isWhole(openWith(t, file, lock));
+  });
+
+  test(`${name}: a page of zeros, and a page in the place of another, are CORRUPT`, (t) => {
+    const file = makeFile(t, tempFile(t), lock);
+    const bytes = fs.readFileSync(file);
+    bytes.copy(bytes, ROW_1_AT, 3 * PAGE, 4 * PAGE);
+    fs.writeFileSync(file, bytes);
+    isCorrupt(() => bodyFrom(openWith(t, file, lock), 1));
+    damage(file, ROW_1_AT, PAGE);
+    isCorrupt(() => bodyFrom(openWith(t, file, lock), 1));
+    damage(file, 0, PAGE);
+    throwsNotADb(() => bodyFrom(openWith(t, file, lock), 1));
+  });
+
+  test(`${name}: hmac_check=0 reads what is before the damage on a page`, (t) => {
+    const file = makeFile(t, tempFile(t), lock);
+    damage(file, ROW_1_AT + PAGE - tail - 50);
+    const db = openWith(t, file, { ...lock, pragmas: [...lock.pragmas, 'hmac_check=0'] });
+    const body = bodyFrom(db, 1);
+    assert.notEqual(body, bodyOf(1));
+    assert.equal(body.slice(0, 2700), bodyOf(1).slice(0, 2700));
+    isCorrupt(() => bodyFrom(openWith(t, file, lock), 1));
   });
 }
 

@@ -94,6 +94,111 @@ test('each scheme has its own parameters; one it does not have is an unknown pra
   ]);
 });
 
+const parametersOf = {
+  aes128cbc: { legacy: '0', legacy_page_size: '0' },
+  aes256cbc: { legacy: '0', legacy_page_size: '0', kdf_iter: '4001' },
+  chacha20: { legacy: '0', legacy_page_size: '4096', kdf_iter: '64007', plaintext_header_size: '0' },
+  sqlcipher: {
+    legacy: '0', legacy_page_size: '4096', kdf_iter: '256000', fast_kdf_iter: '2', hmac_use: '1', hmac_pgno: '1',
+    hmac_salt_mask: '58', kdf_algorithm: '2', hmac_algorithm: '2', hmac_algorithm_compat: '1', plaintext_header_size: '0',
+  },
+  rc4: { legacy: '1', legacy_page_size: '0' },
+  ascon128: { kdf_iter: '64007', plaintext_header_size: '0' },
+  aegis: { tcost: '2', mcost: '19456', pcost: '1', algorithm: 'aegis-256', plaintext_header_size: '0' },
+};
+
+test('each of the seven schemes has these parameters with these defaults, and no others', (t) => {
+  const all = new Set(Object.values(parametersOf).flatMap(Object.keys));
+  const db = openFile(t);
+  for (const [scheme, defaults] of Object.entries(parametersOf)) {
+    answers(db, [[`cipher='${scheme}'`, scheme]]);
+    answers(db, [...all].map((name) => [name, defaults[name] ?? null]));
+    answers(db, [...all].filter((name) => !(name in defaults)).map((name) => [`${name}=1`, null]));
+  }
+});
+
+test('sqlcipher: legacy 1 to 4 set five parameters, 0 sets itself alone; values out of range change nothing', (t) => {
+  const names = ['legacy_page_size', 'kdf_iter', 'hmac_use', 'kdf_algorithm', 'hmac_algorithm'];
+  const presets = {
+    1: ['1024', '4000', '0', '0', '0'],
+    2: ['1024', '4000', '1', '0', '0'],
+    4: ['4096', '256000', '1', '2', '2'],
+    3: ['1024', '64000', '1', '0', '0'],
+    0: ['1024', '64000', '1', '0', '0'],
+    5: ['1024', '64000', '1', '0', '0'],
+  };
+  const db = openFile(t);
+  answers(db, [["cipher='sqlcipher'", 'sqlcipher']]);
+  for (const legacy of ['1', '2', '4', '3', '0', '5']) {
+    answers(db, [[`legacy=${legacy}`, legacy === '5' ? '0' : legacy]]);
+    answers(db, names.map((name, n) => [name, presets[legacy][n]]));
+  }
+  answers(db, [
+    ['plaintext_header_size=24', '0'],
+    ['plaintext_header_size=32', '32'],
+    ['plaintext_header_size=112', '32'],
+    ['hmac_salt_mask=256', '58'],
+    ['hmac_salt_mask=255', '255'],
+    ['hmac_pgno=3', '1'],
+    ['hmac_pgno=0', '0'],
+    ['kdf_algorithm=3', '0'],
+    ["hmac_algorithm='SHA1'", { error: "Malformed integer value 'SHA1'." }],
+  ]);
+});
+
+test('aegis: an algorithm by name in any case or by number, answered by its name', (t) => {
+  answers(openFile(t), [
+    ["cipher='aegis'", 'aegis'],
+    ["algorithm='aegis-128l'", 'aegis-128l'],
+    ["algorithm='AEGIS-256X4'", 'aegis-256x4'],
+    ['algorithm=2', 'aegis-128x2'],
+    ['algorithm=7', 'aegis-128x2'],
+    ['algorithm=0', 'aegis-128x2'],
+    ["algorithm='aegis'", 'aegis-128x2'],
+    ['algorithm', 'aegis-128x2'],
+  ]);
+});
+
+overruled('aegis: parameters that Argon2 refuses, or that need more than 4 GiB, give no key of zeros', (t) => {
+  for (const refused of ['mcost=7', 'mcost=4194305', 'pcost=2147483647']) {
+    const db = openFile(t);
+    answers(db, [["cipher='aegis'", 'aegis'], ['tcost=1', '1']]);
+    db.pragma(refused);
+    fails(db, "key='x'", 'The cipher refuses its parameters');
+    assert.deepEqual(db.prepare('SELECT 1 AS one').all(), [{ one: 1 }]);
+  }
+});
+
+overruled('a database with pages of 512 bytes is not re-keyed to a scheme that reserves more than 32', (t) => {
+  for (const scheme of ['sqlcipher', 'aegis']) {
+    for (const lock of [{}, chacha20]) {
+      const file = makeFile(t, tempFile(t), { pragmas: ['page_size=512', ...(lock.pragmas || [])], key: lock.key });
+      const db = openWith(t, file, lock);
+      db.pragma(`cipher='${scheme}'`);
+      fails(db, "rekey='x'", 'Rekeying failed. The page size is too small for the cipher.');
+      isWhole(db);
+      db.close();
+      isWhole(openWith(t, file, lock));
+    }
+  }
+});
+
+test('rc4: legacy is 1 and stays 1', (t) => {
+  answers(openFile(t), [["cipher='rc4'", 'rc4'], ['legacy=0', '1'], ['legacy=1', '1'], ['legacy_page_size=512', '512']]);
+});
+
+test('cipher_salt: the salted schemes have one, the others none', (t) => {
+  for (const [scheme, { kdf_iter: rounds }] of Object.entries(parametersOf)) {
+    const salted = ['chacha20', 'sqlcipher', 'ascon128', 'aegis'].includes(scheme);
+    const db = openFile(t);
+    answers(db, [[`cipher='${scheme}'`, scheme]]);
+    if (rounds !== undefined) answers(db, [['kdf_iter=1', '1']]);
+    answers(db, [["key='x'", 'ok']]);
+    const salt = db.pragma('cipher_salt', { simple: true });
+    assert.equal(/^[0-9A-F]{32}$/.test(salt), salted, scheme);
+  }
+});
+
 test('legacy_page_size takes 0 and powers of two from 512 to 65536', (t) => {
   answers(openFile(t), [
     ['legacy_page_size=1024', '1024'],

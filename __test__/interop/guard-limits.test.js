@@ -7,6 +7,7 @@
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
 const { open, overruled } = require('../support/database.js');
+const { otherModes } = require('../support/schemes.js');
 const { start, unlockHere } = require('./processes.js');
 const { crash, read, restore, isUntouched, hasEveryCommit } = require('./crashed.js');
 const { readJournal, playedBackPages } = require('./journal.js');
@@ -49,6 +50,19 @@ overruled('chacha20 with hmac_check=0: a wrong key recovers nothing, the right o
   isUntouched(file, bytes, 'a wrong key');
   hasEveryCommit(unlockHere(open(t, file), unchecked(keys[0])));
 });
+
+for (const [name, pageSize] of [['sqlcipher without HMAC', 4096], ['sqlcipher legacy 1', 1024]]) {
+  overruled(`${name}: a wrong key recovers nothing, the right one does`, async (t) => {
+    const [lock, wrongLock] = keys.map((key) => ({ pragmas: otherModes[name], key }));
+    const { bytes } = await crash(t, 'ours', lock, { pageSize });
+    const file = restore(t, bytes);
+    const wrong = unlockHere(open(t, file), wrongLock);
+    assert.throws(() => workloads.readCells(wrong), { code: 'SQLITE_NOTADB' });
+    wrong.close();
+    isUntouched(file, bytes, 'a wrong key');
+    hasEveryCommit(unlockHere(open(t, file), lock));
+  });
+}
 
 for (const [name, lock] of Object.entries({ plain: {}, chacha20: lockOf('chacha20', keys[0]), aes256cbc: lockOf('aes256cbc', keys[0]) })) {
   overruled(`${name}: a torn record of page 1 does not lock the owner out`, async (t) => {

@@ -9,6 +9,7 @@ const test = require('node:test');
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { open, overruled, isPeer, tempFile } = require('../support/database.js');
+const { otherSchemes } = require('../support/schemes.js');
 const { SIDES, start, unlockHere } = require('./processes.js');
 const { crash, restore, isUntouched, hasEveryCommit } = require('./crashed.js');
 const workloads = require('./workloads.js');
@@ -70,6 +71,26 @@ const secondTurns = {
   },
   'on another one beside it': (t, db, file) => open(t, file),
 };
+
+for (const [name, pragmas] of Object.entries(otherSchemes)) {
+  for (const journalMode of ['delete', 'wal']) {
+    for (const side of SIDES) {
+      overruled(`${name} in ${journalMode} mode, crashed by ${side}: a wrong first try harms nothing`, async (t) => {
+        const lock = { pragmas, key };
+        const { bytes } = await crash(t, side, lock, { journalMode });
+        const wrongs = { 'no key': {}, 'a wrong key': { pragmas, key: Buffer.from('a wrong key') }, 'chacha20': locks.chacha20 };
+        for (const [wrongName, wrongLock] of Object.entries(wrongs)) {
+          await t.test(`${wrongName}, then the right key`, (t) => {
+            const file = restore(t, bytes);
+            const first = unlockHere(open(t, file), wrongLock);
+            failsEverywhere(first, file, bytes);
+            hasEveryCommit(unlockHere(first, lock));
+          });
+        }
+      });
+    }
+  }
+}
 
 for (const [name, lock] of Object.entries(locks)) {
   for (const journalMode of ['delete', 'truncate', 'persist', 'wal']) {

@@ -18,7 +18,7 @@ pub(crate) fn is_blank(sql: &[u8]) -> bool {
 /// ATTACH may hold a key.
 pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
     let first =
-        Tokens { sql, at: 0 }.find(|token| !matches!(token.kind, Kind::Space | Kind::Semicolon));
+        Tokens { sql, at: 0 }.find(|token| !matches!(token.kind, Kind::Space | Kind::Mark | Kind::Semicolon));
     first.is_some_and(|first| {
         QUIET_STATEMENTS
             .iter()
@@ -36,6 +36,7 @@ pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
     [&sql[..start], MASK, &sql[end..]].concat()
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MASK: &[u8] = b"'***'";
 const KEY_PRAGMAS: [&[u8]; 6] = [
     b"key",
@@ -57,6 +58,8 @@ enum Kind {
     Semicolon,
     /// A name, quoted or not, a string or a number.
     Word,
+    /// A byte order mark, which SQLite skips like a space where a token could begin.
+    Mark,
     Other,
 }
 
@@ -81,6 +84,7 @@ impl Iterator for Tokens<'_> {
         let first = *rest.first()?;
         let (kind, len) = match first {
             b';' => (Kind::Semicolon, 1),
+            0xef if rest.starts_with(BYTE_ORDER_MARK) => (Kind::Mark, BYTE_ORDER_MARK.len()),
             _ if is_space(first) => (
                 Kind::Space,
                 rest.iter().take_while(|&&byte| is_space(byte)).count(),
