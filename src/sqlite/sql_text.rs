@@ -17,8 +17,8 @@ pub(crate) fn is_blank(sql: &[u8]) -> bool {
 /// Whether compiling the statement reads the schema and does nothing else. PRAGMA acts then, and
 /// ATTACH may hold a key.
 pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
-    let first =
-        Tokens { sql, at: 0 }.find(|token| !matches!(token.kind, Kind::Space | Kind::Mark | Kind::Semicolon));
+    let first = Tokens { sql, at: 0 }
+        .find(|token| !matches!(token.kind, Kind::Space | Kind::Mark | Kind::Semicolon));
     first.is_some_and(|first| {
         QUIET_STATEMENTS
             .iter()
@@ -117,7 +117,8 @@ impl Iterator for Tokens<'_> {
 /// Where the key of the statement stands, if it has one.
 fn secret_range(sql: &[u8]) -> Option<(usize, usize)> {
     let tokens: Vec<Token> = Tokens { sql, at: 0 }
-        .filter(|token| token.kind != Kind::Space)
+        .filter(|token| !matches!(token.kind, Kind::Space | Kind::Mark))
+        .skip_while(|token| token.kind == Kind::Semicolon)
         .collect();
     let is = |token: &Token, word: &[u8]| sql[token.start..token.end].eq_ignore_ascii_case(word);
     let first = tokens
@@ -256,6 +257,11 @@ mod tests {
             masked("explain query plan pragma textkey = a"),
             "explain query plan pragma textkey = '***'"
         );
+        assert_eq!(
+            masked("\u{feff}PRAGMA\u{feff} key='x'"),
+            "\u{feff}PRAGMA\u{feff} key='***'"
+        );
+        assert_eq!(masked("; ;pragma rekey = 'x'"), "; ;pragma rekey = '***'");
     }
 
     #[test]
