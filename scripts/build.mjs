@@ -10,11 +10,18 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { missingTools } from './toolchain.mjs';
+
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 const { targetName } = createRequire(import.meta.url)('../lib/binding.js');
 
 /** Builds and installs the addon; the result is the path of the file, or null after a failure. */
 export function build({ debug = false } = {}) {
+  const missing = missingTools();
+  if (missing.length > 0) {
+    console.error(['sealite: the addon cannot be built here. Please install:', ...missing].join('\n  - '));
+    return null;
+  }
   const args = ['build', '--lib', ...(debug ? [] : ['--release'])];
   const cargo = spawnSync('cargo', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
   if (cargo.error) console.error(`cargo could not be started: ${cargo.error.message}`);

@@ -8,6 +8,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 await step('build', process.execPath, ['scripts/build.mjs']);
+if (total.failed > 0) {
+  console.log('0 passed, 1 failed');
+  process.exit(1);
+}
 // `cargo test` prints a line per target: "test result: ok. 12 passed; 0 failed; 0 ignored; ...".
 await step('Rust tests', 'cargo', ['test', '--workspace', '--no-fail-fast'], /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm);
 await step('JavaScript tests', process.execPath, ['scripts/test-js.mjs'], /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm);

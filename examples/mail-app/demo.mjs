@@ -41,7 +41,7 @@ function loadsAnAddon() {
 
 function buildIfMissing() {
   if (process.env.SEALITE_TEST_MODULE || loadsAnAddon()) return;
-  console.error('No addon fits this machine yet; building it ...');
+  console.error('No addon fits this machine yet; building it (a few minutes the first time) ...');
   const npm = { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
   const { status } = spawnSync('npm', ['run', 'build'], npm);
   if (status !== 0) throw new Error('npm run build failed, see above');

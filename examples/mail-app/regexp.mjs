@@ -15,7 +15,11 @@ export async function regexpExtension() {
   if (process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime) {
     return { missing: 'sqlite-regex has no binary for Linux with musl' };
   }
-  installFolder(HERE);
+  try {
+    installFolder(HERE);
+  } catch (error) {
+    return { missing: `sqlite-regex could not be installed: ${error.message.split('\n')[0]}` };
+  }
   const { getLoadablePath } = await import('sqlite-regex');
   return { file: getLoadablePath() };
 }
