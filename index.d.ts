@@ -1,4 +1,4 @@
-// Types of the public interface, written by hand. What is not implemented is not declared.
+// Types of the public interface, written by hand. Only what exists is declared.
 
 declare namespace BetterSqlite3MultipleCiphers {
   /** What can be bound to a parameter. */
