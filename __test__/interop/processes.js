@@ -57,6 +57,10 @@ async function findPeer() {
   return { module: await peers.peer(PEER_PACKAGE), node: await peers.nodeForPeers() };
 }
 
+function ended(message) {
+  return Object.assign(new Error(message), { code: 'ENDED' });
+}
+
 class DatabaseProcess {
   constructor(side, module, node) {
     this.side = side;
@@ -68,7 +72,7 @@ class DatabaseProcess {
     this.ended = new Promise((resolve) => {
       this.child.once('exit', (code, signal) => {
         for (const { reject } of this.waiting.values()) {
-          reject(Object.assign(new Error(`the ${side} process ended (${signal || code})`), { code: 'ENDED' }));
+          reject(ended(`the ${side} process ended (${signal || code})`));
         }
         resolve(signal || code);
       });
@@ -87,7 +91,10 @@ class DatabaseProcess {
     const id = this.lastId;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.child.send({ id, connection, method, args: encode(args) });
+      // A process that was killed a moment ago may not have been seen to end.
+      this.child.send({ id, connection, method, args: encode(args) }, (error) => {
+        if (error) reject(ended(`the ${this.side} process cannot be reached (${error.code})`));
+      });
     });
   }
 

@@ -258,8 +258,8 @@ mod tests {
             "explain query plan pragma textkey = '***'"
         );
         assert_eq!(
-            masked("\u{feff}PRAGMA\u{feff} key='x'"),
-            "\u{feff}PRAGMA\u{feff} key='***'"
+            masked("\u{feff}PRAGMA \u{feff}key='x'"),
+            "\u{feff}PRAGMA \u{feff}key='***'"
         );
         assert_eq!(masked("; ;pragma rekey = 'x'"), "; ;pragma rekey = '***'");
     }
