@@ -31,8 +31,9 @@ overruled('statements that nobody holds do not pile up in a synchronous run', ()
     console.log((process.memoryUsage.rss() - before) / 2 ** 20);`;
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
   const grown = Number(stdout);
-  // Node keeps a record of each object until the event loop turns, some 250 bytes; compiled ones would take 600 MB.
-  assert.ok(stdout !== '' && grown < 100, `${grown} MB more ${stderr}`);
+  // Node keeps a record of each object until the event loop turns, and V8 collects when it likes (156 MB were seen on
+  // Node 24). Compiled, 200,000 take more than 600 MB, at 3.1 KB each.
+  assert.ok(stdout !== '' && grown < 350, `${grown} MB more ${stderr}`);
 });
 
 overruled('statements that are held do not all stay compiled', () => {
@@ -43,8 +44,8 @@ overruled('statements that are held do not all stay compiled', () => {
     console.log((process.memoryUsage.rss() - before) / 2 ** 20, held.every((statement) => statement.all(1).length === 0));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
   const [grown, works] = stdout.trim().split(' ');
-  // What JavaScript holds of 100,000 objects takes some 230 MB; compiled they would take 300 more.
-  assert.ok(Number(grown) < 380 && works === 'true', `${stdout} ${stderr}`);
+  // What JavaScript holds of 100,000 objects takes some 230 MB; compiled they take 310 MB more.
+  assert.ok(Number(grown) < 450 && works === 'true', `${stdout} ${stderr}`);
 });
 
 test('a statement works as before when many others were used since', (t) => {
