@@ -2,8 +2,10 @@
 //
 //   node scripts/test-js.mjs [--node <path>] [filter...]
 //
-// Every file runs in a process of its own under the Node named by --node (this one by default),
+// Every file runs in a process of its own under the Node named by --node (this one by default; "peers" is one
+// that the replaced package runs on),
 // two at a time. A filter is a part of a path below __test__ ("api/", "rekey"); one that matches is enough.
+// Folders that install other packages first run when a filter names them: "clients/".
 // What the tests need is in __test__/support; how results are passed is in its reporter.mjs.
 
 import { spawn } from 'node:child_process';
@@ -11,11 +13,13 @@ import { readdirSync, existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MARK } from '../__test__/support/reporter.mjs';
+import { nodeForPeers } from './peers.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
 const folders = ['api', 'encryption', 'example', 'interop'];
+const onDemand = ['clients', 'bundlers'];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;
 
@@ -45,11 +49,15 @@ function parseArguments(args) {
   const result = { node: process.execPath, filters: [] };
   while (args.length > 0) {
     const word = args.shift();
-    if (word === '--node') result.node = args.shift() ?? fail('--node needs a path');
+    if (word === '--node') result.node = nodeAt(args.shift() ?? fail('--node needs a path'));
     else if (word.startsWith('-')) fail(`Unknown option ${word}; use: test-js.mjs [--node <path>] [filter...]`);
     else result.filters.push(word);
   }
   return result;
+}
+
+function nodeAt(place) {
+  return place === 'peers' ? nodeForPeers() : place;
 }
 
 function fail(message) {
@@ -59,7 +67,7 @@ function fail(message) {
 
 // Test files are NN.name.js or name.test.js; other files beside them are their helpers.
 function testFiles() {
-  return folders
+  return [...folders, ...onDemand.filter((folder) => filters.some((part) => part.startsWith(`${folder}/`)))]
     .map((folder) => join(testRoot, folder))
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => walk(folder))
@@ -68,6 +76,7 @@ function testFiles() {
 
 function walk(folder) {
   return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const full = join(folder, entry.name);
