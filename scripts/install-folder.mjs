@@ -45,9 +45,13 @@ function readPackages(file) {
   }
 }
 
-function fitsHere({ os, cpu }) {
+function fitsHere({ os, cpu, libc }) {
   const fits = (list, value) => list === undefined || [list].flat().includes(value);
-  return fits(os, process.platform) && fits(cpu, process.arch);
+  return fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, libcHere());
+}
+
+function libcHere() {
+  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
 }
 
 function runNpmCi(folder) {
