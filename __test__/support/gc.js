@@ -6,8 +6,12 @@ const v8 = require('node:v8');
 const vm = require('node:vm');
 const { setTimeout: sleep } = require('node:timers/promises');
 
-v8.setFlagsFromString('--expose-gc');
-const collect = vm.runInNewContext('gc');
+const collect = globalThis.Bun ? () => globalThis.Bun.gc(true) : exposed();
+
+function exposed() {
+  v8.setFlagsFromString('--expose-gc');
+  return vm.runInNewContext('gc');
+}
 
 /** Collects until `done()` is true, for ten seconds at most; tells whether it became true. */
 async function collectUntil(done) {
