@@ -239,6 +239,11 @@ pub fn geometry(head: &[u8]) -> Option<Geometry> {
     })
 }
 
+/// Whether this is the first page of a database in clear, as far as its first bytes tell.
+pub fn is_database(head: &[u8]) -> bool {
+    head.starts_with(MAGIC) && geometry(head).is_some_and(|geometry| is_clear(head, geometry))
+}
+
 /// Whether the rest of the header and the b-tree page after it are in clear. Twenty bytes of the
 /// header are zero in every database; the page is a table, with its cells within it.
 fn is_clear(head: &[u8], geometry: Geometry) -> bool {
