@@ -1,9 +1,8 @@
 //! `sqlite3mc_config`, `sqlite3mc_codec_data` and `sqlite3mc_version`: the settings of the connection
 //! and the salt of a database in SQL.
 //!
-//! The PRAGMAs for the same settings are in `pragma`; how the two differ is in docs/format.md's
-//! chapter on settings: here a value that is out of range is NULL, and setting one sets the current
-//! value alone unless `default:` stands before the name.
+//! The PRAGMAs for the same settings are in `pragma`. Here a value that is out of range is NULL, and
+//! setting one sets the current value alone unless `default:` stands before the name.
 
 use std::ffi::CString;
 
