@@ -129,6 +129,8 @@ declare namespace BetterSqlite3MultipleCiphers {
     name: string;
     message: string;
     code: string;
+    /** With the code SQLITE_NOTADB: what the file looks like and what it was read with. Not enumerable. */
+    hint?: string;
   }
 
   interface SqliteErrorConstructor {
@@ -150,6 +152,8 @@ declare namespace Database {
     verbose?: ((message: string) => unknown) | null;
     /** The cipher scheme, as `PRAGMA cipher` would set it. */
     cipher?: string;
+    /** Names beginning with `file:` are URIs, whose parameters may give settings and key. */
+    uri?: boolean;
     /** Path of the native addon, or the loaded addon itself. */
     nativeBinding?: string | object | null;
   }

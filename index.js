@@ -14,8 +14,8 @@ function Database(filenameGiven, options) {
   const checked = checkOptions(filenameGiven, options);
   const binding = loadBinding(checked.nativeBinding);
   checkDirectory(checked);
-  const { name, source, memory, readonly, fileMustExist, timeout, verbose, cipher } = checked;
-  const handle = new binding.Database(source, readonly, fileMustExist, timeout, verbose, cipher);
+  const { name, source, memory, readonly, fileMustExist, timeout, verbose, cipher, uri } = checked;
+  const handle = new binding.Database(source, readonly, fileMustExist, timeout, verbose, cipher, uri);
   Object.defineProperties(this, {
     [HANDLE]: { value: handle },
     name: { get: () => name, enumerable: true },

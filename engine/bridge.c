@@ -20,6 +20,9 @@ struct SealiteHooks {
   u32 (*xChangeCounter)(void *pCodec);
   void (*xVacuumBegins)(sqlite3*, int iDb);
   int (*xVacuumReserve)(sqlite3*, int iDb, int nReserve);
+  int (*xKeyByName)(sqlite3*, int iDb, int *pSeen);
+  void (*xNotADatabase)(sqlite3*, Pager*);
+  int (*xIsDoubtful)(void *pCodec);
 };
 
 static SealiteHooks sealiteHooks;
@@ -57,6 +60,15 @@ static int sealitePageIsNew(Pager *pPager, Pgno pgno){
 }
 
 static void sealitePage1WasRead(Pager *pPager){ pPager->bPage1WasRead = 1; }
+
+static void sealiteNotADatabase(sqlite3 *db, Pager *pPager){
+  if( sealiteHooks.xNotADatabase && isOpen(pPager->fd) ) sealiteHooks.xNotADatabase(db, pPager);
+}
+
+/* True when page 1 was read under a key that nothing proves, and does not look like one. */
+static int sealiteIsDoubtful(Pager *pPager){
+  return pPager->xCodec && sealiteHooks.xIsDoubtful(pPager->pCodec);
+}
 
 static void sealiteVacuumBegins(sqlite3 *db, int iDb){
   if( sealiteHooks.xVacuumBegins ) sealiteHooks.xVacuumBegins(db, iDb);
@@ -101,10 +113,10 @@ int sqlcipher_codec_pragma(
 SQLITE_PRIVATE int sqlite3CodecQueryParameters(
   sqlite3 *db, const char *zDb, const char *zUri, int *pSeen
 ){
-  UNUSED_PARAMETER2(db, zDb);
   UNUSED_PARAMETER(zUri);
   if( pSeen ) *pSeen = 0;
-  return SQLITE_OK;
+  if( sealiteHooks.xKeyByName==0 ) return SQLITE_OK;
+  return sealiteHooks.xKeyByName(db, sqlcipher_find_db_index(db, zDb), pSeen);
 }
 
 SQLITE_API int sqlite3_key_v2(sqlite3 *db, const char *zDb, const void *pKey, int nKey){
@@ -227,6 +239,13 @@ int sealite_super_is_missing(Pager *pPager, int *pMissing){
 /* After a change of codec that leaves page 1 known: it counts as read. */
 void sealite_page_1_was_read(Pager *pPager){ sealitePage1WasRead(pPager); }
 
+int sealite_file_size(Pager *pPager, i64 *pSize){
+  return sqlite3OsFileSize(pPager->fd, pSize);
+}
+
+/* The name of the file, behind which SQLite keeps the parameters of a URI; never NULL. */
+const char *sealite_file_name(Pager *pPager){ return sqlite3PagerFilename(pPager, 0); }
+
 u32 sealite_pager_page_size(Pager *pPager){ return (u32)pPager->pageSize; }
 
 /* --------------------------------------------------------------- transactions made by Rust */
@@ -306,6 +325,12 @@ int sealite_rollback(sqlite3 *db, int iDb){
 /* VACUUM of one database. *pzErr: SQLite's message or NULL, to be freed with sqlite3DbFree. */
 int sealite_vacuum(sqlite3 *db, int iDb, char **pzErr){
   return sqlite3RunVacuum(pzErr, db, iDb, 0);
+}
+
+/* Copies the WAL into the database: all of it, so that no reader may need it (SQLITE_CHECKPOINT_TRUNCATE),
+** or as much as goes without waiting (SQLITE_CHECKPOINT_PASSIVE). */
+int sealite_checkpoint(sqlite3 *db, int iDb, int eMode){
+  return sqlite3BtreeCheckpoint(sealiteBtree(db, iDb), eMode, 0, 0);
 }
 
 void sealite_free_message(sqlite3 *db, char *zErr){ sqlite3DbFree(db, zErr); }

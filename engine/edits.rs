@@ -42,6 +42,8 @@ static char *sealiteJournalPlain(Pager*, char*, Pgno);
 static u32 sealiteChangeCounter(Pager*);
 static void sealitePage1WasRead(Pager*);
 static int sealitePageIsNew(Pager*, Pgno);
+static void sealiteNotADatabase(sqlite3*, Pager*);
+static int sealiteIsDoubtful(Pager*);
 static void sealiteBeforeToken(Parse*, void*, int, const char*, u32);
 static ExprList *sealiteWithoutClause(Parse*, ExprList*);
 static void sealiteTakeClause(Parse*, ExprList**, Expr**);
@@ -253,7 +255,17 @@ static void sealiteTakeClause(Parse*, ExprList**, Expr**);
     Edit {
         why: "as above: where the checkpoint at close is made",
         anchor: "    if( db && 0==(db->flags & SQLITE_NoCkptOnClose)\n",
-        replacement: "    if( db && 0==(db->flags & SQLITE_NoCkptOnClose) && pPager->bPage1WasRead\n",
+        replacement: r"    if( db && 0==(db->flags & SQLITE_NoCkptOnClose)
+     && pPager->bPage1WasRead && !sealiteIsDoubtful(pPager)
+",
+    },
+    Edit {
+        why: "nothing is written under a key that nothing proves and page 1 speaks against; a file that is no database is looked at",
+        anchor: "    while( pBt->pPage1==0 && SQLITE_OK==(rc = lockBtree(pBt)) );\n",
+        replacement: r"    while( pBt->pPage1==0 && SQLITE_OK==(rc = lockBtree(pBt)) );
+    if( rc==SQLITE_OK && wrflag && sealiteIsDoubtful(pPager) ) rc = SQLITE_NOTADB;
+    if( rc==SQLITE_NOTADB ) sealiteNotADatabase(p->db, pPager);
+",
     },
     Edit {
         why: "a disk that cannot be read (EIO) keeps its name, which is not that of a damaged database",

@@ -25,9 +25,19 @@ function checkOptions(filenameGiven, optionsGiven) {
   const timeout = timeoutOption(options);
   const verbose = verboseOption(options);
   const cipher = cipherOption(options);
+  const uri = booleanOption(options, 'uri');
   const nativeBinding = nativeBindingOption(options);
   if (trimmed.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
-  return { name, source: image ?? trimmed, memory, readonly, fileMustExist, timeout, verbose, cipher, nativeBinding };
+  return {
+    name: uri ? withoutKeys(name) : name,
+    source: image ?? trimmed,
+    memory, readonly, fileMustExist, timeout, verbose, cipher, uri, nativeBinding,
+  };
+}
+
+// What `name` shows of a URI: keys are masked, as the property is listed and logged.
+function withoutKeys(name) {
+  return name.replace(/([?&](?:hex|text)?key=)[^&#]*/g, '$1***');
 }
 
 // Checks that the file can be made; `file:` names may be URIs, which SQLite resolves.

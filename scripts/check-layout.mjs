@@ -15,6 +15,7 @@ const UNSAFE = [
   'src/js/node_api.rs',
   'src/pager/engine.rs',
   'src/pager/exports.rs',
+  'src/pager/functions.rs',
   'src/pager/hook.rs',
   'src/pager/state.rs',
   'src/sqlite/backup.rs',

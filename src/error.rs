@@ -13,6 +13,9 @@ pub(crate) enum Error {
     /// SQLite refused: its extended result code and its text.
     #[error("{message}")]
     Sqlite { code: i32, message: String },
+    /// SQLite found that a file is no database: its text, and what the file looks like.
+    #[error("{message}")]
+    NotADatabase { message: String, hint: String },
     /// A value or a state the call cannot work with.
     #[error("{0}")]
     Type(Cow<'static, str>),

@@ -6,9 +6,11 @@
 //! | `sqlite` | prepared statements and callbacks that rusqlite leaves out |
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
+//! | [`inspect`] | what a file is, seen from outside |
 pub mod codec;
 mod error;
 mod guard;
+pub mod inspect;
 pub mod js;
 pub mod pager;
 mod sqlite;

@@ -420,3 +420,13 @@ test('a key turns secure_delete on', (t) => {
   const db = openWith(t, tempFile(t), chacha20);
   assert.equal(db.pragma('secure_delete', { simple: true }), 1);
 });
+
+overruled('mc_legacy_wal=1 is answered and loses no frames in a crash', (t) => {
+  const file = makeFile(t, tempFile(t), chacha20, 'journal_mode=wal');
+  const db = openWith(t, file, { pragmas: ['mc_legacy_wal=1', ...chacha20.pragmas], key });
+  db.exec("UPDATE note SET body = 'in the WAL' WHERE id = 1");
+  const copy = tempFile(t);
+  for (const suffix of ['', '-wal']) fs.copyFileSync(file + suffix, copy + suffix);
+  const again = openWith(t, copy, chacha20);
+  assert.equal(again.prepare('SELECT body FROM note WHERE id = 1').pluck().get(), 'in the WAL');
+});

@@ -86,15 +86,20 @@ fn padded(rest: &[u8]) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// Ascon-128 of one message under its own key and nonce, without associated data.
+/// Ascon-128 of one message under its own key and nonce.
 pub struct Aead {
     state: State,
     key: Zeroizing<[u64; 2]>,
 }
 
 impl Aead {
-    /// Begins a message.
+    /// Begins a message without associated data.
     pub fn new(key: &[u8; BLOCK_LEN], nonce: &[u8; BLOCK_LEN]) -> Aead {
+        Aead::with_data(key, nonce, &[])
+    }
+
+    /// Begins a message whose tag covers `data`, too.
+    pub fn with_data(key: &[u8; BLOCK_LEN], nonce: &[u8; BLOCK_LEN], data: &[u8]) -> Aead {
         let [key, nonce] = [key, nonce].map(|bytes| {
             let (words, _) = bytes.as_chunks();
             [words[0], words[1]].map(u64::from_be_bytes)
@@ -102,8 +107,18 @@ impl Aead {
         let mut state = State::new(AEAD_START, key[0], key[1], nonce[0], nonce[1]);
         state.permute_12();
         state[3] ^= key[0];
-        // The last word's lowest bit parts the associated data, here none, from the message.
-        state[4] ^= key[1] ^ 1;
+        state[4] ^= key[1];
+        if !data.is_empty() {
+            let (words, rest) = data.as_chunks::<RATE>();
+            for word in words {
+                state[0] ^= u64::from_be_bytes(*word);
+                state.permute_6();
+            }
+            state[0] ^= padded(rest);
+            state.permute_6();
+        }
+        // The last word's lowest bit parts the associated data from the message.
+        state[4] ^= 1;
         Aead {
             state,
             key: Zeroizing::new(key),

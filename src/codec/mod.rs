@@ -13,6 +13,7 @@
 //! | [`key`] | passphrases, raw keys and salts: read, hold, erase |
 //! | [`kdf`] | key derivations |
 //! | [`random`] | nonces and salts |
+//! | [`value`] | single values under a key of their own |
 //!
 //! A new scheme is one new file under `scheme/`, its line in [`SCHEMES`], and its vectors.
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod params;
 pub mod random;
 pub mod scheme;
 pub mod settings;
+pub mod value;
 
 pub use cipher::{Cipher, SaltSource, derive};
 pub use key::{KeyError, Salt};

@@ -152,6 +152,17 @@ pub fn parse_integer(text: &str) -> Option<i32> {
     text[..signed_len].parse().ok()
 }
 
+/// Reads an integer that is the whole text: decimal with a sign or without, or `0x` and hex digits.
+pub fn parse_whole_integer(text: &str) -> Option<i32> {
+    match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) if digits.starts_with(|c: char| c.is_ascii_hexdigit()) => {
+            i32::from_str_radix(digits, 16).ok()
+        }
+        Some(_) => None,
+        None => text.parse().ok(),
+    }
+}
+
 /// Reads a switch as SQLite reads one in a PRAGMA. Words that it does not know are `otherwise`.
 pub fn parse_flag(text: &str, otherwise: bool) -> bool {
     if text.starts_with(|c: char| c.is_ascii_digit()) {

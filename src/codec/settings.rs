@@ -5,6 +5,7 @@
 //! Which schema name in a PRAGMA reaches which of the two is known in `pager`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::params::{ParamError, ParamSpec, ParamValue};
 use super::scheme::{DEFAULT_SCHEME, Scheme};
@@ -94,15 +95,34 @@ impl Settings {
             return Ok(None);
         };
         if let Some(value) = spec.parse(text)? {
-            self.set_param(reach, scheme, spec, value);
-            let presets = spec.presets.iter().filter(|preset| preset.value == value);
-            for (name, value) in presets.flat_map(|preset| preset.sets) {
-                let spec = scheme.param(name).expect("presets name their own scheme");
-                self.set_param(reach, scheme, spec, *value);
-            }
+            self.set_with_presets(reach, scheme, spec, value);
         }
         let in_force = self.values(scheme, spec).at(reach.level());
         Ok(Some(spec.show(in_force).to_string()))
+    }
+
+    /// The number behind a parameter's value.
+    pub fn param_number(&self, scheme: &'static Scheme, spec: &ParamSpec, level: Level) -> u32 {
+        self.values(scheme, spec).at(level)
+    }
+
+    /// Sets a parameter to a number in its range. False: it is out of range.
+    ///
+    /// Compat: the conditions beside the range, which a PRAGMA checks, do not count here
+    /// (__test__/encryption/functions.test.js).
+    pub fn set_param_number(
+        &mut self,
+        reach: Reach,
+        scheme: &'static Scheme,
+        spec: &ParamSpec,
+        value: i32,
+    ) -> bool {
+        let value = u32::try_from(value).ok();
+        let Some(value) = value.filter(|value| (spec.min..=spec.max).contains(value)) else {
+            return false;
+        };
+        self.set_with_presets(reach, scheme, spec, value);
+        true
     }
 
     /// Whether the next cipher checks tags.
@@ -116,13 +136,13 @@ impl Settings {
     }
 
     /// Whether the next key asks for the WAL checksums of old versions.
-    pub fn mc_legacy_wal(&self) -> bool {
-        self.mc_legacy_wal.current
+    pub fn mc_legacy_wal(&self, level: Level) -> bool {
+        self.mc_legacy_wal.at(level)
     }
 
-    /// Asks, for the next key only, for the WAL checksums of old versions.
-    pub fn set_mc_legacy_wal(&mut self, on: bool) {
-        self.mc_legacy_wal.set(Reach::Current, on);
+    /// Asks, for the next key only or from now on, for the WAL checksums of old versions.
+    pub fn set_mc_legacy_wal(&mut self, reach: Reach, on: bool) {
+        self.mc_legacy_wal.set(reach, on);
     }
 
     /// The current values, for one cipher; afterwards the defaults are current again.
@@ -163,6 +183,21 @@ impl Settings {
     fn values(&self, scheme: &Scheme, spec: &ParamSpec) -> TwoValues<u32> {
         let set = self.params.get(&(scheme.name, spec.name)).copied();
         set.unwrap_or(TwoValues::both(spec.default))
+    }
+
+    fn set_with_presets(
+        &mut self,
+        reach: Reach,
+        scheme: &'static Scheme,
+        spec: &ParamSpec,
+        value: u32,
+    ) {
+        self.set_param(reach, scheme, spec, value);
+        let presets = spec.presets.iter().filter(|preset| preset.value == value);
+        for (name, value) in presets.flat_map(|preset| preset.sets) {
+            let spec = scheme.param(name).expect("presets name their own scheme");
+            self.set_param(reach, scheme, spec, *value);
+        }
     }
 
     fn set_param(&mut self, reach: Reach, scheme: &Scheme, spec: &ParamSpec, value: u32) {
@@ -208,6 +243,17 @@ impl CipherConfig {
     pub fn value(&self, name: &str) -> u32 {
         let at = self.scheme.params.iter().position(|spec| spec.name == name);
         at.map_or(0, |at| self.values[at])
+    }
+}
+
+/// As the PRAGMAs that set it.
+impl fmt::Display for CipherConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cipher={}", self.scheme.name)?;
+        for (spec, value) in self.scheme.params.iter().zip(&self.values) {
+            write!(f, ", {}={}", spec.name, spec.show(*value))?;
+        }
+        Ok(())
     }
 }
 
@@ -319,12 +365,12 @@ mod tests {
         set(&mut settings, Reach::Current, "kdf_iter", "77");
         settings.set_scheme(Reach::Current, scheme("aes256cbc"));
         settings.set_hmac_check(false);
-        settings.set_mc_legacy_wal(true);
+        settings.set_mc_legacy_wal(Reach::Current, true);
         let config = settings.take();
         assert_eq!(config.scheme().name, "aes256cbc");
         assert_eq!(config.value("kdf_iter"), 4001);
         assert!(!config.hmac_check() && config.mc_legacy_wal());
-        assert!(settings.hmac_check() && !settings.mc_legacy_wal());
+        assert!(settings.hmac_check() && !settings.mc_legacy_wal(Level::Current));
         assert_eq!(settings.scheme(Level::Current).name, "chacha20");
         assert_eq!(settings.take().value("kdf_iter"), 77);
     }

@@ -73,6 +73,10 @@ impl Class for Backup {
     fn poison(&self) {
         self.session.activity.poison();
     }
+
+    fn complete(&self, error: Error) -> Error {
+        self.session.complete(error)
+    }
 }
 
 /// `backup(path, schema, cipher, key)` of a Database; `cipher` is a name or null, `key` is undefined

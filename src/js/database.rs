@@ -118,7 +118,8 @@ impl Class for Database {
         },
     ];
 
-    /// `new Database(pathOrImage, readonly, fileMustExist, timeout, verbose, cipher)`, checked by JavaScript.
+    /// `new Database(pathOrImage, readonly, fileMustExist, timeout, verbose, cipher, uri)`, checked by
+    /// JavaScript.
     fn construct(call: &Call<'_>) -> Result<Self> {
         let env = call.env;
         let mode = match (
@@ -133,8 +134,9 @@ impl Class for Database {
             .unwrap_or_default();
         let (logger, cipher) = (call.argument(4)?, call.argument(5)?);
         let state = env.state()?;
+        let use_uri = state.use_uri.get() || env.as_boolean(call.argument(6)?)?;
         let session = Rc::new(Session {
-            connection: open_connection(call, mode, state.use_uri.get(), timeout)?,
+            connection: open_connection(call, mode, use_uri, timeout)?,
             activity: Activity::default(),
             backups: Backups::default(),
             integers: Cell::new(Integers::Number),
@@ -155,6 +157,10 @@ impl Class for Database {
 
     fn poison(&self) {
         self.0.activity.poison();
+    }
+
+    fn complete(&self, error: Error) -> Error {
+        self.0.complete(error)
     }
 }
 
@@ -195,6 +201,26 @@ impl Session {
         let Some(logger) = logger else { return Ok(()) };
         env.call(logger, &[env.string(&sql_text::without_keys(sql))?])?;
         Ok(())
+    }
+
+    /// Says what the file looks like when it is no database.
+    pub(crate) fn complete(&self, error: Error) -> Error {
+        match error {
+            Error::Sqlite {
+                code: rusqlite::ffi::SQLITE_NOTADB,
+                message,
+            } => {
+                let handle = self.connection.handle();
+                match handle.and_then(|handle| pager::take_hint(&handle)) {
+                    Some(hint) => Error::NotADatabase { message, hint },
+                    None => Error::Sqlite {
+                        code: rusqlite::ffi::SQLITE_NOTADB,
+                        message,
+                    },
+                }
+            }
+            other => other,
+        }
     }
 
     /// Closes the connection whatever is going on: the environment ends.
@@ -246,7 +272,11 @@ fn open_connection(
     let source = call.argument(0)?;
     if call.env.kind(source)? == Kind::String {
         let path = text_argument(call, 0, "first")?;
-        return Connection::open(&path, mode, use_uri, timeout);
+        let connection = Connection::open(&path, mode, use_uri, timeout)?;
+        if let Some(handle) = connection.handle() {
+            pager::check_name(&handle)?;
+        }
+        return Ok(connection);
     }
     let open = |image: &[u8]| Connection::open_image(image, mode, timeout);
     call.env

@@ -53,6 +53,10 @@ impl Class for StatementIterator {
     fn poison(&self) {
         self.prepared.session.activity.poison();
     }
+
+    fn complete(&self, error: Error) -> Error {
+        self.prepared.session.complete(error)
+    }
 }
 
 impl StatementIterator {

@@ -99,6 +99,9 @@ pub(crate) trait Class: Sized + 'static {
 
     /// A panic went through a method of this object: it must refuse to work from now on.
     fn poison(&self);
+
+    /// What a method failed with, before it is thrown: the object may have more to say.
+    fn complete(&self, error: Error) -> Error;
 }
 
 /// When the native part of a collected object goes.
@@ -428,6 +431,17 @@ impl<'e> Env<'e> {
         self.check(unsafe {
             sys::napi_set_named_property(self.ptr, object.ptr, name.as_ptr(), value.ptr)
         })
+    }
+
+    /// Gives an object a property that does not show when its properties are listed.
+    pub(crate) fn set_hidden(self, object: Value<'_>, name: &CStr, value: Value<'_>) -> Result<()> {
+        let descriptor = sys::napi_property_descriptor {
+            utf8name: name.as_ptr(),
+            value: value.ptr,
+            attributes: sys::PropertyAttributes::writable | sys::PropertyAttributes::configurable,
+            ..EMPTY_DESCRIPTOR
+        };
+        self.define_all(object, &[descriptor])
     }
 
     /// Whether the object itself has the property; may run a proxy.
@@ -1061,7 +1075,9 @@ unsafe extern "C" fn x_method<T: Class>(
                 let method = unsafe { &*data.cast::<Method<T>>() };
                 let native: &T = call.env.unwrap(call.this)?;
                 receiver.set(Some(ptr::from_ref(native)));
-                (method.call)(&call, native).map(|value| value.ptr)
+                (method.call)(&call, native)
+                    .map(|value| value.ptr)
+                    .map_err(|error| native.complete(error))
             });
             answer(env_ptr, result.map(Value::new))
         },

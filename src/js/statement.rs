@@ -103,6 +103,10 @@ impl Class for Statement {
     fn poison(&self) {
         self.0.session.activity.poison();
     }
+
+    fn complete(&self, error: Error) -> Error {
+        self.0.session.complete(error)
+    }
 }
 
 const BUSY_GETTER: &Method<Statement> = &Method {

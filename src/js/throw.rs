@@ -1,5 +1,7 @@
 //! Turns an [`Error`] into the exception JavaScript sees: SqliteError, TypeError, RangeError, Error.
 
+use rusqlite::ffi;
+
 use super::node_api::{Env, ErrorClass, Value};
 use crate::error::{Error, Result, code_name};
 
@@ -14,6 +16,11 @@ pub(crate) fn throw(env: Env<'_>, error: Error) {
 fn exception(env: Env<'_>, error: Error) -> Result<Option<Value<'_>>> {
     match error {
         Error::Sqlite { code, message } => sqlite_error(env, code, &message).map(Some),
+        Error::NotADatabase { message, hint } => {
+            let error = sqlite_error(env, ffi::SQLITE_NOTADB, &message)?;
+            env.set_hidden(error, c"hint", env.string(hint.as_bytes())?)?;
+            Ok(Some(error))
+        }
         Error::Type(message) => env.builtin_error(ErrorClass::TypeError, &message).map(Some),
         Error::Range(message) => env
             .builtin_error(ErrorClass::RangeError, &message)

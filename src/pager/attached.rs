@@ -9,9 +9,10 @@ use libsqlite3_sys as ffi;
 use zeroize::Zeroizing;
 
 use crate::codec::{Cipher, PageNo};
+use crate::inspect::look;
 
 /// Bytes 0..16 of a plain database.
-const MAGIC: &[u8] = b"SQLite format 3\0";
+pub(super) const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 /// Where page 1 holds the change counter, four bytes, big endian.
 const CHANGE_COUNTER_AT: usize = 24;
 
@@ -24,6 +25,8 @@ pub(super) struct AttachedCodec {
     /// Page 1 was decrypted into a database header. Until then the passphrase is kept, since the
     /// salt it has to go with may turn out to be another one (`decrypt_page_1`).
     proven: bool,
+    /// Page 1 was read under a key that nothing proves, and what came out is no page of a database.
+    doubtful: bool,
     /// The change counter of page 1 as last read or written.
     change_counter: u32,
     /// The result code of the last page that could not be decrypted.
@@ -48,6 +51,7 @@ impl AttachedCodec {
             read: cipher,
             rekey: None,
             proven: false,
+            doubtful: false,
             change_counter: 0,
             page_error: ffi::SQLITE_CORRUPT,
             scratch: Zeroizing::default(),
@@ -98,6 +102,7 @@ impl AttachedCodec {
         self.page_error = opened.err().unwrap_or(ffi::SQLITE_OK);
         if opened.is_ok() && page_no.is_first() {
             self.remember_change_counter(page);
+            self.doubtful = self.accepts_any_key() && !look::is_database(page);
         }
         opened
     }
@@ -170,6 +175,12 @@ impl AttachedCodec {
         self.read.as_ref().is_some_and(|cipher| {
             !cipher.authenticated() && cipher.clear_header() && cipher.salt().is_some()
         })
+    }
+
+    /// Whether the key is most likely wrong, though no tag can say so: what is read is shown, as it may be
+    /// all that is left of a damaged file, but nothing is written.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.doubtful
     }
 
     pub(super) fn begin_rekey(&mut self, write: Option<Cipher>) {
@@ -282,7 +293,7 @@ pub(super) fn is_zero(page: &[u8]) -> bool {
 
 /// Whether page 1, in clear, begins like a database.
 pub(super) fn is_database_header(page: &[u8]) -> bool {
-    page.starts_with(MAGIC) && clear_header(page).is_some()
+    page.starts_with(&MAGIC) && clear_header(page).is_some()
 }
 
 /// Page size and reserved bytes from bytes 16..24 of page 1, if they can be a database's.

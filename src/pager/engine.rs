@@ -54,6 +54,9 @@ unsafe extern "C" {
     fn sealite_read_journal(pager: *mut RawPager, into: *mut c_void, len: c_int, at: i64) -> c_int;
     fn sealite_journal_size(pager: *mut RawPager, size: *mut i64) -> c_int;
     fn sealite_super_is_missing(pager: *mut RawPager, missing: *mut c_int) -> c_int;
+    fn sealite_file_size(pager: *mut RawPager, size: *mut i64) -> c_int;
+    fn sealite_file_name(pager: *mut RawPager) -> *const c_char;
+    fn sealite_checkpoint(db: *mut ffi::sqlite3, index: c_int, mode: c_int) -> c_int;
     fn sealite_page_1_was_read(pager: *mut RawPager);
     fn sealite_pager_page_size(pager: *mut RawPager) -> u32;
     fn sealite_begin_read(db: *mut ffi::sqlite3, index: c_int, opened: *mut c_int) -> c_int;
@@ -131,6 +134,12 @@ impl Schema {
     pub(super) fn sibling(self, index: c_int) -> Option<Schema> {
         // SAFETY: the connection is the one of `self`.
         unsafe { Schema::new(self.db.as_ptr(), index) }
+    }
+
+    /// Another database of the same connection.
+    pub(super) fn named(self, name: &CStr) -> Option<Schema> {
+        // SAFETY: an open connection; the name ends with NUL.
+        self.sibling(unsafe { sealite_database_index(self.db.as_ptr(), name.as_ptr()) })
     }
 
     pub(super) fn index(self) -> c_int {
@@ -263,6 +272,22 @@ impl Schema {
         check(unsafe { sealite_rollback(self.db.as_ptr(), self.index) })
     }
 
+    /// Empties the WAL into the database. Waits as long as the busy timeout for those who read or write;
+    /// nothing without a WAL. Not inside a transaction.
+    pub(super) fn empty_wal(self) -> Result<(), c_int> {
+        self.checkpoint(ffi::SQLITE_CHECKPOINT_TRUNCATE)
+    }
+
+    /// Copies of the WAL what can be copied without waiting.
+    pub(super) fn copy_wal(self) -> Result<(), c_int> {
+        self.checkpoint(ffi::SQLITE_CHECKPOINT_PASSIVE)
+    }
+
+    fn checkpoint(self, mode: c_int) -> Result<(), c_int> {
+        // SAFETY: an open database, see `new`.
+        check(unsafe { sealite_checkpoint(self.db.as_ptr(), self.index, mode) })
+    }
+
     /// VACUUM into the database itself.
     pub(super) fn vacuum(self) -> Result<(), c_int> {
         let mut message_ptr = ptr::null_mut();
@@ -350,6 +375,36 @@ impl Pager {
         read_result(unsafe {
             sealite_read_journal(self.0.as_ptr(), into.as_mut_ptr().cast(), len, at)
         })
+    }
+
+    pub(super) fn file_len(self) -> Result<u64, c_int> {
+        let mut size = 0;
+        // SAFETY: an open file.
+        check(unsafe { sealite_file_size(self.0.as_ptr(), &raw mut size) })?;
+        Ok(u64::try_from(size).unwrap_or(0))
+    }
+
+    pub(super) fn file_name(self) -> String {
+        // SAFETY: an open pager.
+        let name_ptr = unsafe { sealite_file_name(self.0.as_ptr()) };
+        // SAFETY: a text that ends with NUL and lives as long as the pager.
+        let name = unsafe { CStr::from_ptr(name_ptr) };
+        name.to_string_lossy().into_owned()
+    }
+
+    /// A parameter of the URI that the database was opened by.
+    pub(super) fn uri_parameter(self, name: &str) -> Option<String> {
+        let name = to_c_text(name);
+        // SAFETY: an open pager.
+        let file_name_ptr = unsafe { sealite_file_name(self.0.as_ptr()) };
+        // SAFETY: a file name of SQLite, behind which its parameters stand; a name that ends with NUL.
+        let value_ptr = unsafe { ffi::sqlite3_uri_parameter(file_name_ptr, name.as_ptr()) };
+        if value_ptr.is_null() {
+            return None;
+        }
+        // SAFETY: a text that ends with NUL and lives as long as the pager.
+        let value = unsafe { CStr::from_ptr(value_ptr) };
+        Some(value.to_string_lossy().into_owned())
     }
 
     pub(super) fn journal_len(self) -> Result<i64, c_int> {

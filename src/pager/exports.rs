@@ -12,7 +12,7 @@ use libsqlite3_sys as ffi;
 
 use super::engine::{Pager, Parse, RawPager, RawParse, Schema};
 use super::state::with_state;
-use super::{Result, hook, keying, pragma, prove, rekey};
+use super::{Result, functions, hint, hook, keying, pragma, prove, rekey, uri};
 use crate::guard;
 
 /// `SealiteHooks` of the bridge, field by field.
@@ -35,6 +35,9 @@ struct Hooks {
     x_change_counter: unsafe extern "C" fn(*mut c_void) -> u32,
     x_vacuum_begins: unsafe extern "C" fn(*mut ffi::sqlite3, c_int),
     x_vacuum_reserve: unsafe extern "C" fn(*mut ffi::sqlite3, c_int, c_int) -> c_int,
+    x_key_by_name: unsafe extern "C" fn(*mut ffi::sqlite3, c_int, *mut c_int) -> c_int,
+    x_not_a_database: unsafe extern "C" fn(*mut ffi::sqlite3, *mut RawPager),
+    x_is_doubtful: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
 unsafe extern "C" {
@@ -56,9 +59,13 @@ pub(super) fn install() {
             x_change_counter,
             x_vacuum_begins,
             x_vacuum_reserve,
+            x_key_by_name,
+            x_not_a_database,
+            x_is_doubtful,
         };
         // SAFETY: the bridge copies the table; the fields are those of its own declaration.
         unsafe { sealite_install(&raw const hooks) };
+        functions::install();
     });
 }
 
@@ -105,6 +112,7 @@ unsafe extern "C" fn x_attach(
         on_schema(db, index, key_ptr, key_len, |schema, key| {
             // Compat: ATTACH ':memory:' KEY 'k' works and is not encrypted.
             if schema.pager().is_file() {
+                uri::apply_settings(schema)?;
                 keying::key(schema, key)
             } else {
                 Ok(())
@@ -244,6 +252,50 @@ unsafe extern "C" fn x_vacuum_reserve(
         rekey
             .and_then(|len| c_int::try_from(len).ok())
             .unwrap_or(reserve_len)
+    })
+}
+
+/// A database has been opened and no key was given: whether its name has one.
+unsafe extern "C" fn x_key_by_name(
+    db: *mut ffi::sqlite3,
+    index: c_int,
+    seen_ptr: *mut c_int,
+) -> c_int {
+    guard::call(ffi::SQLITE_INTERNAL, || {
+        // SAFETY: SQLite's own open connection.
+        let Some(schema) = (unsafe { Schema::new(db, index) }) else {
+            return ffi::SQLITE_OK;
+        };
+        let seen = match uri::key_by_name(schema) {
+            Ok(seen) => seen,
+            Err(failure) => return failure.code,
+        };
+        // SAFETY: NULL, or a variable of the caller.
+        if let Some(into) = unsafe { seen_ptr.as_mut() } {
+            *into = c_int::from(seen);
+        }
+        ffi::SQLITE_OK
+    })
+}
+
+/// The file of this pager is found to be no database.
+unsafe extern "C" fn x_not_a_database(db: *mut ffi::sqlite3, pager_ptr: *mut RawPager) {
+    guard::call((), || {
+        // SAFETY: SQLite's own open connection.
+        let main = unsafe { Schema::new(db, 0) };
+        // SAFETY: the pager that reports it.
+        let pager = unsafe { Pager::new(pager_ptr) };
+        if let (Some(main), Some(pager)) = (main, pager) {
+            hint::remember(main, pager);
+        }
+    });
+}
+
+unsafe extern "C" fn x_is_doubtful(codec_ptr: *mut c_void) -> c_int {
+    guard::call(1, || {
+        // SAFETY: the codec of the pager that asks.
+        let hooked = unsafe { hook::from_ptr(codec_ptr) };
+        hooked.map_or(0, |hooked| c_int::from(hooked.codec().is_doubtful()))
     })
 }
 

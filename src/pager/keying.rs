@@ -8,7 +8,7 @@ use super::attached::{AttachedCodec, clear_header};
 use super::engine::{Pager, Schema};
 use super::hook;
 use super::state::with_state;
-use super::{Failure, Result};
+use super::{Failure, Result, uri};
 use crate::codec::{self, Cipher, CipherConfig, KeyError, Salt, SaltSource};
 
 /// SQLite's page size for a new database.
@@ -136,7 +136,8 @@ fn page_layout(schema: Schema, cipher: Option<&Cipher>) -> std::result::Result<L
 
 fn derive(schema: Schema, key: &[u8]) -> Result<Cipher> {
     let config = take_config(schema);
-    let salt = match with_state(schema, |state| state.saved_salt) {
+    let saved = with_state(schema, |state| state.saved_salt);
+    let salt = match saved.or_else(|| uri::salt(schema)) {
         Some(salt) => SaltSource::Saved(salt),
         None => match salt_of_file(schema.pager()).map_err(Failure::code)? {
             Some(salt) => SaltSource::FileHeader(salt),

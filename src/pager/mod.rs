@@ -7,6 +7,11 @@
 //! | `rekey` | all pages from one key to another |
 //! | `copy` | what a backup and an image need to know of keys |
 //! | `prove` | no journal is played back before page 1 proved the key |
+//! | `uri` | keys and settings in `file:` names |
+//! | `hint` | what a file looks like that is no database |
+//! | `functions` | the SQL functions `sqlite3mc_…`: values in and out |
+//! | `config_functions` | those about settings, salt and version |
+//! | `value_functions` | those that encrypt single values |
 //! | `pragma` | PRAGMA key, rekey, cipher and the parameters of the ciphers: routing |
 //! | `state` | what one connection remembers: settings, a saved salt |
 //! | `engine` | safe wrappers of the bridge (`engine/bridge.c`) |
@@ -16,15 +21,20 @@
 //! Page encryption itself is in [`crate::codec`]; nothing here knows Node.
 
 mod attached;
+mod config_functions;
 pub(crate) mod copy;
 mod engine;
 mod exports;
+mod functions;
+mod hint;
 mod hook;
 mod keying;
 mod pragma;
 mod prove;
 mod rekey;
 mod state;
+mod uri;
+mod value_functions;
 
 use std::ffi::{CString, c_int};
 
@@ -32,6 +42,7 @@ use libsqlite3_sys as ffi;
 use rusqlite::Connection;
 use zeroize::Zeroizing;
 
+use crate::error::Error;
 use engine::Schema;
 
 /// Why a key could not be set or changed: SQLite's result code, and a text where SQLite's own for
@@ -87,6 +98,28 @@ pub fn key(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Re
 pub fn rekey(connection: &Connection, schema: &str, key: &[u8]) -> std::result::Result<(), c_int> {
     let schema = find(connection, schema)?;
     rekey::rekey(schema, &Zeroizing::new(key.to_vec())).map_err(|failure| failure.code)
+}
+
+/// Whether the name of the file asked for something that there is.
+///
+/// # Errors
+/// The name of a scheme that is unknown: the database must not be used.
+pub(crate) fn check_name(connection: &Connection) -> crate::error::Result<()> {
+    let main = find(connection, "main").map_err(Error::of_code)?;
+    match state::with_state(main, |state| state.unknown_cipher.take()) {
+        None => Ok(()),
+        Some(name) => Err(Error::Sqlite {
+            code: ffi::SQLITE_ERROR,
+            message: format!("unknown cipher '{name}'"),
+        }),
+    }
+}
+
+/// What the file looked like that this connection found to be no database, to go with the error. Given
+/// once.
+pub(crate) fn take_hint(connection: &Connection) -> Option<String> {
+    let main = find(connection, "main").ok()?;
+    state::with_state(main, |state| state.hint.take())
 }
 
 fn find(connection: &Connection, schema: &str) -> std::result::Result<Schema, c_int> {

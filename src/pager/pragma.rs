@@ -92,9 +92,10 @@ fn answer(schema: Schema, name: &str, value: Option<&str>) -> std::result::Resul
         ("mc_legacy_wal", _) => {
             let on = with_state(schema, |state| {
                 if let Some(text) = value {
-                    state.settings.set_mc_legacy_wal(parse_flag(text, false));
+                    let on = parse_flag(text, false);
+                    state.settings.set_mc_legacy_wal(Reach::Current, on);
                 }
-                state.settings.mc_legacy_wal()
+                state.settings.mc_legacy_wal(Level::Current)
             });
             Ok(flag(on))
         }

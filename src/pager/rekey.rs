@@ -2,9 +2,11 @@
 //!
 //! Journals of that transaction are under the old key and what goes to the file is under the new
 //! one (`attached`), so a crash leaves a file that opens with one of the two: with the old one as
-//! long as the journal is there, as it holds page 1 with the old salt (`prove`).
+//! long as the journal is there, as it holds page 1 with the old salt (`prove`). In WAL mode the new
+//! pages are in the WAL until a checkpoint, and the file keeps its salt; where it has none yet, as it
+//! was plain, the checkpoint follows at once.
 
-use super::attached::AttachedCodec;
+use super::attached::{AttachedCodec, MAGIC};
 use super::engine::Schema;
 use super::state::{RekeyByVacuum, with_state};
 use super::{Failure, Result, hook, keying};
@@ -41,12 +43,17 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
         // The pager must ask us for each page, though there is nothing to decrypt with.
         hook::set_codec(schema, Some(AttachedCodec::new(None)))?;
     }
-    let done = schema.begin_write().map_err(Failure::code).and_then(|()| {
-        let cipher = new_cipher(schema, &config, key, encrypted)?;
+    let done = begin(schema, encrypted).and_then(|()| {
+        let cipher = new_cipher(schema, &config, key)?;
         change(schema, cipher)
     });
     // After a success there is nothing to roll back.
     let rolled_back = schema.rollback().map_err(Failure::code);
+    if done.is_ok() && !encrypted && pager.wal_is_open() {
+        // The file still holds everything in clear, and a salt that only page 1 in the WAL knows. What cannot be copied now, as others still read the old pages, is copied by a later
+        // checkpoint. The change itself is safe in the WAL.
+        let _copied = schema.copy_wal();
+    }
     if !is_encrypted(schema) {
         hook::set_codec(schema, None)?;
         if done.is_ok() {
@@ -60,27 +67,35 @@ pub(super) fn is_encrypted(schema: Schema) -> bool {
     hook::with_codec(schema.pager(), |codec| codec.cipher().is_some()).unwrap_or(false)
 }
 
+/// Begins the transaction. The WAL of a plain database is emptied before: nothing of it in clear shall
+/// stay in the WAL, and nobody may still need it. SQLITE_BUSY: somebody reads or writes.
+fn begin(schema: Schema, encrypted: bool) -> Result {
+    if !encrypted {
+        schema.reading(|| Ok(())).map_err(Failure::code)?;
+        if schema.pager().wal_is_open() {
+            schema.empty_wal().map_err(Failure::code)?;
+        }
+    }
+    schema.begin_write().map_err(Failure::code)
+}
+
 /// The cipher to write with. Inside the write transaction, as only there it is known whether the
 /// database is in WAL mode.
 fn new_cipher(
     schema: Schema,
     config: &crate::codec::CipherConfig,
     key: &[u8],
-    encrypted: bool,
 ) -> Result<Option<Cipher>> {
     if key.is_empty() {
         return Ok(None);
     }
+    // Compat: in WAL mode the salt stays that of the file, which may not be checkpointed yet when it is
+    // opened next (__test__/api/48.database.rekey.js). A file that starts in clear has none to keep, as
+    // long as the new key stores one.
     let in_wal = schema.pager().wal_is_open();
-    if in_wal && !encrypted {
-        return Err(Failure::new(
-            "Rekeying an unencrypted database is not supported in WAL journal mode.",
-        ));
-    }
-    // Compat: in WAL mode the salt stays that of the file, which is not checkpointed yet when it is
-    // opened next (__test__/api/48.database.rekey.js).
+    let stores_salt = config.value("plaintext_header_size") == 0;
     let salt = match keying::salt_of_file(schema.pager()).map_err(Failure::code)? {
-        Some(salt) if in_wal => SaltSource::FileHeader(salt),
+        Some(salt) if in_wal && !(stores_salt && salt == MAGIC) => SaltSource::FileHeader(salt),
         _ => SaltSource::New,
     };
     let cipher = keying::derive_with(config, key, salt)?;

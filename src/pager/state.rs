@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "reaches the connection's own memory")]
 
 use super::engine::{self, Schema};
+use crate::codec::value::ValueKey;
 use crate::codec::{Cipher, Salt, Settings};
 
 /// See the module.
@@ -15,6 +16,12 @@ pub(super) struct State {
     pub(super) vacuum_source: Option<i32>,
     /// A rekey that runs as a VACUUM, as the reserved bytes change.
     pub(super) rekey_by_vacuum: Option<RekeyByVacuum>,
+    /// The key of `sqlite3mc_vle_key`.
+    pub(super) value_key: Option<ValueKey>,
+    /// The scheme that the name of the main database asks for, if there is none of that name.
+    pub(super) unknown_cipher: Option<String>,
+    /// What the file looked like that was last found to be no database, until an error shows it.
+    pub(super) hint: Option<String>,
 }
 
 /// What VACUUM's copy is made with, instead of what the database has.

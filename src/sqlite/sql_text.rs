@@ -28,16 +28,20 @@ pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
 
 /// The same statement with every key shown as `'***'`.
 ///
-/// Keys stand in `PRAGMA key`, `rekey` and their variants and behind KEY in ATTACH.
+/// Keys stand in `PRAGMA key`, `rekey` and their variants, behind KEY in ATTACH and in the URI of a file.
 pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
-    let Some((start, end)) = secret_range(&sql) else {
-        return sql;
-    };
-    [&sql[..start], MASK, &sql[end..]].concat()
+    let mut shown = sql;
+    // From the end, so that the places before stay where they are.
+    for (start, end, mask) in secrets(&shown).into_iter().rev() {
+        shown.splice(start..end, mask.iter().copied());
+    }
+    shown
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MASK: &[u8] = b"'***'";
+/// Of a key within a string.
+const URI_MASK: &[u8] = b"***'";
 const KEY_PRAGMAS: [&[u8]; 6] = [
     b"key",
     b"rekey",
@@ -114,8 +118,62 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Where the key of the statement stands, if it has one.
-fn secret_range(sql: &[u8]) -> Option<(usize, usize)> {
+/// Where the keys of the statement stand, in order, and what is shown instead.
+fn secrets(sql: &[u8]) -> Vec<(usize, usize, &'static [u8])> {
+    let Some(tokens) = statement(sql) else {
+        return Vec::new();
+    };
+    let is = |token: &Token, word: &[u8]| sql[token.start..token.end].eq_ignore_ascii_case(word);
+    let head = &tokens[0];
+    let range = |secret: &[Token], mask| {
+        let (first, last) = (secret.first()?, secret.last()?);
+        Some((first.start, last.end, mask))
+    };
+    if is(head, b"pragma") {
+        let value = pragma_value(sql, &tokens);
+        return value
+            .and_then(|value| range(value, MASK))
+            .into_iter()
+            .collect();
+    }
+    let attach = is(head, b"attach");
+    if !attach && !is(head, b"vacuum") {
+        return Vec::new();
+    }
+    let name_end = tokens.iter().rposition(|token| attach && is(token, b"as"));
+    let name = &tokens[..name_end.unwrap_or(tokens.len())];
+    let key = tokens.iter().rposition(|token| attach && is(token, b"key"));
+    let key = key.and_then(|at| range(&tokens[at + 1..], MASK));
+    uri_key(sql, name).into_iter().chain(key).collect()
+}
+
+/// From the first key in the parameters of a file's URI to the end of the expression that it is in.
+fn uri_key(sql: &[u8], name: &[Token]) -> Option<(usize, usize, &'static [u8])> {
+    let end = name.last()?.end;
+    let strings = name.iter().filter(|token| sql[token.start] == b'\'');
+    let keys = strings.filter_map(|token| {
+        let text = &sql[token.start..token.end];
+        let at = (0..text.len()).find(|at| {
+            let name = |name: &[u8]| {
+                let rest = text.get(at + 1..).unwrap_or_default();
+                rest.get(..name.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(name))
+            };
+            // A name may hide behind an escape.
+            matches!(text[*at], b'?' | b'&')
+                && [&b"key="[..], b"hexkey=", b"textkey="]
+                    .into_iter()
+                    .any(name)
+                || text[*at] == b'%'
+        })?;
+        let value = text[at..].iter().position(|&byte| byte == b'=');
+        Some(token.start + at + value.map_or(0, |value| value + 1))
+    });
+    keys.min().map(|start| (start, end, URI_MASK))
+}
+
+/// The tokens of the first statement, from its verb on; at least one.
+fn statement(sql: &[u8]) -> Option<Vec<Token>> {
     let tokens: Vec<Token> = Tokens { sql, at: 0 }
         .filter(|token| !matches!(token.kind, Kind::Space | Kind::Mark))
         .skip_while(|token| token.kind == Kind::Semicolon)
@@ -129,17 +187,7 @@ fn secret_range(sql: &[u8]) -> Option<(usize, usize)> {
         .iter()
         .position(|token| token.kind == Kind::Semicolon)
         .unwrap_or(tokens.len());
-    let tokens = &tokens[..end];
-    let head = tokens.first()?;
-    let secret = if is(head, b"pragma") {
-        pragma_value(sql, tokens)?
-    } else if is(head, b"attach") {
-        let key = tokens.iter().rposition(|token| is(token, b"key"))?;
-        &tokens[key + 1..]
-    } else {
-        return None;
-    };
-    Some((secret.first()?.start, secret.last()?.end))
+    Some(tokens[..end].to_vec()).filter(|tokens| !tokens.is_empty())
 }
 
 /// The tokens of the value in `pragma [schema.]key = value` or `pragma key(value)`.
@@ -273,6 +321,30 @@ mod tests {
         assert_eq!(
             masked("attach 'a' as b /* key */ key 'x'"),
             "attach 'a' as b /* key */ key '***'"
+        );
+    }
+
+    #[test]
+    fn a_key_in_the_name_of_a_file_is_masked() {
+        assert_eq!(
+            masked("ATTACH 'file:a?cipher=rc4&key=it''s&x=1' AS a KEY 'b';"),
+            "ATTACH 'file:a?cipher=rc4&key=***' AS a KEY '***';"
+        );
+        assert_eq!(
+            masked("attach 'file:a?hexkey=' || 'secret' as a"),
+            "attach 'file:a?hexkey=***' as a"
+        );
+        assert_eq!(
+            masked("vacuum main into 'file:a?TextKey=secret'"),
+            "vacuum main into 'file:a?TextKey=***'"
+        );
+        assert_eq!(
+            masked("attach 'file:a?k%65y=secret' as a"),
+            "attach 'file:a?k%65y=***' as a"
+        );
+        assert_eq!(
+            masked("attach 'file:a?monkey=1' as a"),
+            "attach 'file:a?monkey=1' as a"
         );
     }
 
