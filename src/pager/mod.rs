@@ -6,6 +6,8 @@
 //! | `keying` | setting a key, copying one for ATTACH and VACUUM |
 //! | `rekey` | all pages from one key to another |
 //! | `copy` | what a backup and an image need to know of keys |
+//! | `stored` | the bytes of a file as they are, read without a lock |
+//! | `check` | reads every page and says which cannot be decrypted |
 //! | `prove` | no journal is played back before page 1 proved the key |
 //! | `pragma` | PRAGMA key, rekey, cipher and the parameters of the ciphers: routing |
 //! | `state` | what one connection remembers: settings, a saved salt |
@@ -16,6 +18,7 @@
 //! Page encryption itself is in [`crate::codec`]; nothing here knows Node.
 
 mod attached;
+pub(crate) mod check;
 pub(crate) mod copy;
 mod engine;
 mod exports;
@@ -25,6 +28,7 @@ mod pragma;
 mod prove;
 mod rekey;
 mod state;
+pub(crate) mod stored;
 
 use std::ffi::{CString, c_int};
 
