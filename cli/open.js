@@ -12,7 +12,7 @@ async function unlock(file, { values, secrets }, { key: given } = {}) {
   if (values.plain || isPlain(file)) return { pragmas: [], key: null };
   const key = given ?? await secrets.current();
   const { database, description } = Database.inspect(file, { key, cipher: values.cipher, params: settings(values.set) });
-  if (database === null) throw new Failure(`The key does not open ${file}. ${description}`, EXIT.key);
+  if (database === null) throw new Failure(`The key does not open ${file}, or its first page is damaged. ${description}`, EXIT.key);
   return { pragmas: database.pragmas, key };
 }
 

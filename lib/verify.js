@@ -46,13 +46,15 @@ function check(db, structure, progress) {
   };
 }
 
+// The check can end in an error when it has told the first faults.
 function integrityCheck(db) {
+  const messages = [];
   try {
-    const rows = db.prepare(`PRAGMA integrity_check(${MAX_MESSAGES})`).pluck().all();
-    return rows.length === 1 && rows[0] === 'ok' ? [] : rows;
+    for (const message of db.prepare(`PRAGMA integrity_check(${MAX_MESSAGES})`).pluck().iterate()) messages.push(message);
   } catch (error) {
-    return [error.message];
+    messages.push(error.message);
   }
+  return messages.length === 1 && messages[0] === 'ok' ? [] : messages;
 }
 
 // Messages name a page as "page 12" or "Tree 3 page 12".

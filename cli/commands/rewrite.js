@@ -33,7 +33,8 @@ module.exports = async function rewrite(call) {
     syncFile(fresh.path);
     if (replaces) replace(db, fresh.path, file);
     else publish(fresh.path, target);
-    return { result: { file: name, output: target, pages, pragmas }, text: describe(target, pages, pragmas) };
+    const output = values.output ?? name;
+    return { result: { file: name, output, pages, pragmas }, text: describe(output, pages, pragmas) };
   } finally {
     db.close();
     fresh.remove();
@@ -106,8 +107,9 @@ function change(path, from, to, journalMode) {
   try {
     db.pragma('journal_mode = DELETE');
     db.pragma('synchronous = FULL');
-    const pragmas = withPageSize(db, to.pragmas.filter((pragma) => !pragma.startsWith('cipher_salt=')));
+    const pragmas = to.pragmas.filter((pragma) => !pragma.startsWith('cipher_salt='));
     for (const pragma of pragmas) db.pragma(pragma);
+    pragmas.push(...pageSizeFor(db, pragmas));
     db.rekey(to.key ?? Buffer.alloc(0));
     if (journalMode === 'wal') db.pragma('journal_mode = WAL');
     return { pages: db.pragma('page_count', { simple: true }), pragmas: withSalt(db, pragmas) };
@@ -117,10 +119,12 @@ function change(path, from, to, journalMode) {
 }
 
 // A legacy mode assumes a page size; that of a database cannot be changed on the way, so it is told.
-function withPageSize(db, pragmas) {
-  const set = settings(pragmas);
-  if (!(Number(set.legacy) > 0) || set.legacy_page_size !== undefined) return pragmas;
-  return [...pragmas, `legacy_page_size=${db.pragma('page_size', { simple: true })}`];
+function pageSizeFor(db, pragmas) {
+  const pageSize = db.pragma('page_size', { simple: true });
+  const isLegacy = Number(settings(pragmas).legacy) > 0;
+  if (!isLegacy || Number(db.pragma('legacy_page_size', { simple: true })) === pageSize) return [];
+  db.pragma(`legacy_page_size=${pageSize}`);
+  return [`legacy_page_size=${pageSize}`];
 }
 
 // With a header in clear the file does not hold the salt of its new key.
@@ -135,6 +139,8 @@ function replace(db, fresh, file) {
   if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete' || fs.existsSync(`${file}-wal`)) {
     throw new Failure(`The WAL of ${file} could not be folded in`, EXIT.inUse);
   }
+  // An index of that WAL which a reader left.
+  fs.rmSync(`${file}-shm`, { force: true });
   refuseOthers(file);
   fs.renameSync(fresh, file);
   syncFolderOf(file);
