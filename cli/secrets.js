@@ -99,10 +99,11 @@ function fromHex(bytes) {
 
 /** Reads a line from the terminal without showing it. */
 function prompted(prompt) {
-  process.stderr.write(prompt);
   const typed = [];
+  // Before the prompt, so that nothing typed after it can be seen.
   PROMPT_DEVICE.setRawMode(true);
   PROMPT_DEVICE.resume();
+  process.stderr.write(prompt);
   return new Promise((resolve, reject) => {
     const end = (settle, value) => {
       PROMPT_DEVICE.off('data', read);
@@ -112,13 +113,20 @@ function prompted(prompt) {
       settle(value);
     };
     const read = (chunk) => {
-      for (const byte of chunk) {
-        if (byte === 0x0d || byte === 0x0a) return end(resolve, Buffer.from(typed.splice(0)));
-        if (byte === 0x03 || byte === 0x04) return end(reject, new Failure('No key was given', EXIT.key));
+      for (const [at, byte] of chunk.entries()) {
+        if (byte === 0x0d || byte === 0x0a) {
+          // What was pasted after the line belongs to the next prompt.
+          if (at + 1 < chunk.length) PROMPT_DEVICE.unshift(chunk.subarray(at + 1));
+          end(resolve, Buffer.from(typed.splice(0)));
+          return;
+        }
+        if (byte === 0x03 || byte === 0x04) {
+          end(reject, new Failure('No key was given', EXIT.key));
+          return;
+        }
         if (byte === 0x7f || byte === 0x08) eraseCharacter(typed);
         else typed.push(byte);
       }
-      return undefined;
     };
     PROMPT_DEVICE.on('data', read);
   });

@@ -4,12 +4,14 @@
 // until the new one is complete, and a file that others have open is not touched.
 
 const assert = require('node:assert/strict');
+const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
-const { open } = require('../support/database.js');
+const { Database, open } = require('../support/database.js');
 const { manifest, copyStored, lockOf } = require('../interop/stored.js');
 const { start } = require('../interop/processes.js');
-const { KEY, OTHER, ROWS, cliTest, run, runJson, write, rowsIn, beside } = require('./cli.js');
+const { seededRandom } = require('../interop/random.js');
+const { CLI, KEY, OTHER, ROWS, cliTest, run, runJson, write, rowsIn, beside } = require('./cli.js');
 
 const MINE = ['--key-env', 'KEY'];
 const FAST = ['--set', 'kdf_iter=10'];
@@ -144,4 +146,33 @@ cliTest('backup copies under the same key while another process writes', async (
   await db.exec('COMMIT');
   assert.equal(run(['backup', file, copy, ...MINE, ...FAST]).code, 1);
   assert.ok(beside(file).every((name) => !name.endsWith('.new')));
+});
+
+cliTest('killed at any moment, the file opens with one of the two keys and all its rows', async (t) => {
+  const { random, seed } = seededRandom();
+  t.diagnostic(`SEALITE_TEST_SEED=${seed}`);
+  const pragmas = ["cipher='chacha20'", 'kdf_iter=10'];
+  const file = write(t, pragmas, { wal: true });
+  const keys = ['KEY', 'OTHER'];
+  const env = { KEY, OTHER };
+  let kills = 0;
+  let took = 0;
+  let now = 0;
+  for (let n = 0; n < 12; n += 1) {
+    const words = ['rekey', file, '--key-env', keys[now], ...FAST, '--new-key-env', keys[1 - now]];
+    const child = spawn(process.execPath, [CLI, ...words], { env: { ...process.env, ...env }, stdio: 'ignore' });
+    const ended = new Promise((resolve) => { child.once('exit', (code, signal) => resolve(signal ?? code)); });
+    // Once as a whole, for the time that it takes here; then for a part of it.
+    const startedAt = Date.now();
+    if (n > 0) setTimeout(() => child.kill('SIGKILL'), random() * took);
+    const end = await ended;
+    if (n === 0) took = Date.now() - startedAt;
+    if (end === 'SIGKILL') kills += 1;
+    const opening = keys.filter((name) => Database.inspect(file, { key: env[name], params: { kdf_iter: 10 } }).database !== null);
+    assert.equal(opening.length, 1, `after ${n} runs`);
+    now = keys.indexOf(opening[0]);
+    if (end === 0) assert.equal(opening[0], words.at(-1));
+    assert.deepEqual({ ...rowsIn(t, file, pragmas, env[opening[0]]), journalMode: null }, { ...whole(), journalMode: null });
+  }
+  assert.ok(kills > 3, `${kills} kills`);
 });
