@@ -180,6 +180,11 @@ here('a hot journal: page 1 is found in it when that of the file is not whole', 
   assert.ok(found.journal.records > 0);
   assert.equal(found.database.cipher, 'chacha20');
   assert.equal(found.database.page1From, 'journal');
+  const superJournal = Buffer.from('/no/such/folder/super-mj0123456789');
+  const end = Buffer.alloc(8);
+  end.writeUInt32BE(superJournal.length);
+  const named = Buffer.concat([bytes['-journal'], Buffer.alloc(4), superJournal, end, bytes['-journal'].subarray(0, 8)]);
+  assert.equal(inspectOnly(restore(t, { ...bytes, '-journal': named }), { key: KEY, params }).journal.hot, false);
   const torn = Buffer.from(bytes['']);
   torn.fill(0x55, 1000, 3000);
   assert.equal(inspectOnly(restore(t, { ...bytes, '': torn }), { key: KEY, params }).database.page1From, 'journal');

@@ -15,6 +15,8 @@ const SECTORS: std::ops::RangeInclusive<u32> = 32..=0x10000;
 /// The record count of a journal that was written without syncs: as many as the file holds.
 const COUNT_FROM_SIZE: u32 = 0xffff_ffff;
 
+const MAX_NAME_LEN: u32 = 4096;
+
 /// A rollback journal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Journal {
@@ -42,7 +44,8 @@ impl Journal {
         };
         // What cannot be read is not played back either.
         let _end = journal.read_segments(&mut file);
-        journal.hot = left_behind && journal.valid;
+        journal.hot =
+            left_behind && journal.valid && !super_journal_is_missing(&mut file, journal.len);
         journal
     }
 
@@ -73,6 +76,27 @@ impl Journal {
             header = header_at(file, at)?;
         }
     }
+}
+
+/// A transaction over several databases is committed when its super-journal, whose name is at the end
+/// of each journal, is deleted: what is left of them is of no use then.
+fn super_journal_is_missing(file: &mut (impl Read + Seek), len: u64) -> bool {
+    super_journal(file, len).is_some_and(|name| !Path::new(&name).exists())
+}
+
+fn super_journal(file: &mut (impl Read + Seek), len: u64) -> Option<String> {
+    // Length of the name, its checksum, the magic.
+    const END_LEN: u64 = 16;
+    let mut end = [0; END_LEN as usize];
+    let end_at = len.checked_sub(END_LEN)?;
+    read_at(file, &mut end, end_at)?;
+    let name_len = u32::from_be_bytes(*end.first_chunk()?);
+    if !end.ends_with(&MAGIC) || !(1..=MAX_NAME_LEN).contains(&name_len) {
+        return None;
+    }
+    let mut name = vec![0; name_len as usize];
+    read_at(file, &mut name, end_at.checked_sub(u64::from(name_len))?)?;
+    String::from_utf8(name).ok()
 }
 
 fn header_at(file: &mut (impl Read + Seek), at: u64) -> Option<[u8; HEADER_LEN]> {
