@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util';
 
 const { CONFIGURATIONS, FULL, QUICK, SMOKE } = createRequire(import.meta.url)('./trials.js');
 
+/** Of a run that nobody gave a number of repeats. */
+const BUDGET_MS = { full: 12 * 60_000, quick: 2.75 * 60_000 };
 const REPEATS = 7;
 const QUICK_REPEATS = 3;
 
@@ -37,7 +39,7 @@ export function readOptions(args) {
     work: workOf(values),
     configurations: configurationsOf(values.only),
     repeats: repeatsOf(values),
-    bounded: values.repeats === undefined,
+    budgetMs: values.repeats === undefined ? BUDGET_MS[values.quick ? 'quick' : 'full'] : Infinity,
     machine: values.machine,
     args,
     /** Only a full run of our own package is worth keeping under benchmark/record. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { markdownTable, titleOf } from './results.mjs';
 
 export function writeRecord(base, { options, engines, samples, summary }) {
-  const folder = newFolder(base, `${new Date().toISOString().slice(0, 10)}-${options.machine ?? machineName()}`);
+  const folder = newFolder(base, null, options.machine);
   const conditions = conditionsOf(options, engines, samples);
   const write = (name, text) => fs.writeFileSync(path.join(folder, name), text);
   write('README.md', readme(conditions, summary, options.work.suites));
@@ -17,7 +17,9 @@ export function writeRecord(base, { options, engines, samples, summary }) {
   return folder;
 }
 
-function newFolder(base, name) {
+/** `<date>-<machine>`, with the kind of benchmark where it is not the service's. */
+export function newFolder(base, kind, machine = machineName()) {
+  const name = [new Date().toISOString().slice(0, 10), machine, kind].filter(Boolean).join('-');
   for (let n = 1; ; n += 1) {
     const folder = path.join(base, n === 1 ? name : `${name}-${n}`);
     if (fs.existsSync(folder)) continue;
@@ -43,10 +45,26 @@ function conditionsOf(options, engines, samples) {
     commit: commit(),
     node: samples[0].versions.node,
     engines: engines.map((engine) => ({ name: engine.name, package: engine.package, sqlite: sqliteOf(engine.name) })),
+    ...machineFacts(),
+    repeats: Math.max(...samples.map(({ repeat }) => repeat)),
+  };
+}
+
+function machineFacts() {
+  return {
     cpu: `${cpuModel()}, ${os.cpus().length} cores`,
     memory: `${Math.round(os.totalmem() / 2 ** 30)} GiB`,
     system: `${os.type()} ${os.release()} ${os.arch()}`,
-    repeats: Math.max(...samples.map(({ repeat }) => repeat)),
+  };
+}
+
+/** What a record of any kind says of its run. */
+export function conditions(command, args, node) {
+  return {
+    command: [command, ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
+    commit: commit(),
+    node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(),
+    ...machineFacts(),
   };
 }
 

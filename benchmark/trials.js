@@ -6,7 +6,10 @@
 
 const { PRODUCTION } = require('../examples/mail-app/setup-pragma.js');
 
-/** `set` replaces or adds PRAGMAs of the service's production order. `why` is the question asked. */
+/**
+ * `set` replaces or adds PRAGMAs of the service's production order, `first` come before them and before
+ * journal_mode=WAL. `why` is the question asked.
+ */
 const CONFIGURATIONS = [
   {
     name: 'production',
@@ -43,6 +46,29 @@ const CONFIGURATIONS = [
     name: 'wal-autocheckpoint-1000',
     why: 'The published winner. 1000 is what SQLite does anyway, so a difference to production is noise.',
     set: [['wal_autocheckpoint', '1000']],
+  },
+  {
+    name: 'wal-autocheckpoint-0',
+    why: 'The WAL is never put back by itself: what the checkpoints cost, and what a long WAL costs.',
+    set: [['wal_autocheckpoint', '0']],
+  },
+  {
+    name: 'auto-vacuum-full-in-force',
+    why: 'The price of auto_vacuum=FULL on files that have it, as old mailboxes do.',
+    first: [['auto_vacuum', 'FULL']],
+    set: [],
+  },
+  {
+    name: 'auto-vacuum-incremental-in-force',
+    why: 'The same for INCREMENTAL; freed pages stay until incremental_vacuum is called.',
+    first: [['auto_vacuum', 'INCREMENTAL']],
+    set: [['auto_vacuum', 'INCREMENTAL']],
+  },
+  {
+    name: 'aes256cbc',
+    why: 'The scheme of the old mailboxes.',
+    scheme: 'aes256cbc',
+    set: [],
   },
   {
     name: 'cache-64mb',

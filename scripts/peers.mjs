@@ -1,5 +1,5 @@
 // The packages and Node versions that tests and benchmark compare with, installed when first asked for.
-// What they are stands in benchmark/package.json and __test__/nodes/package.json, versions pinned.
+// What they are stands in benchmark/, __test__/nodes/ and __test__/runtimes/package.json, versions pinned.
 //
 //   node scripts/peers.mjs             what is installed
 //   node scripts/peers.mjs --install   install everything, then the same
@@ -13,6 +13,7 @@ import { installFolder, isInstalled } from './install-folder.mjs';
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const PEERS = path.join(ROOT, 'benchmark');
 const NODES = path.join(ROOT, '__test__', 'nodes');
+const RUNTIMES = path.join(ROOT, '__test__', 'runtimes');
 const OLDEST_NODE_FOR_PEERS = 22;
 
 /** The folder of a package replaced or compared with; `require` takes it as it is. */
@@ -31,6 +32,12 @@ export function nodeForPeers() {
 export function pinnedNode() {
   if (!nodesArePublishedHere()) return process.execPath;
   return nodeIn(installFolder(PEERS), 'node22');
+}
+
+/** The Bun that measures its own SQLite module. */
+export function bun() {
+  if (!nodesArePublishedHere()) throw new Error('The Bun package used here exists for Linux on x64 only');
+  return path.join(installFolder(RUNTIMES), 'bun', 'bin', 'bun');
 }
 
 /** @returns {{version: string, path: string}[]} every supported Node version, oldest first */
@@ -66,7 +73,7 @@ function major(version) {
 }
 
 function printInstalled() {
-  for (const folder of [PEERS, NODES]) {
+  for (const folder of [PEERS, NODES, RUNTIMES]) {
     console.log(`${path.relative(ROOT, folder)}/`);
     const present = isInstalled(folder);
     for (const name of listed(folder)) {
@@ -84,6 +91,6 @@ function describe(modules, name) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(fs.realpathSync(process.argv[1])).href) {
-  if (process.argv.includes('--install')) [PEERS, NODES].forEach(installFolder);
+  if (process.argv.includes('--install')) [PEERS, NODES, RUNTIMES].forEach(installFolder);
   printInstalled();
 }
