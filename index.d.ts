@@ -123,6 +123,11 @@ declare namespace BetterSqlite3MultipleCiphers {
     (filename?: string | Buffer | null, options?: SqliteDatabase.Options | null): Database;
     prototype: Database;
     SqliteError: SqliteErrorConstructor;
+    /**
+     * Says what a file is and, with a key, what opens it. Writes nothing and takes no lock; derivations
+     * run before it returns.
+     */
+    inspect(file: string, options?: SqliteDatabase.InspectOptions | null): SqliteDatabase.Inspection;
   }
 
   interface SqliteError extends Error {
@@ -205,6 +210,88 @@ declare namespace Database {
   interface SerializeOptions {
     /** Which database of the connection; `main` when left out. */
     attached?: string;
+  }
+
+  interface InspectOptions {
+    /** A passphrase or a raw key; without one only what can be seen without. */
+    key?: string | Buffer | null;
+    /** Only this scheme; all seven when left out. */
+    cipher?: string | null;
+    /** Parameters that are known, by the names of their PRAGMAs, such as `kdf_iter` or `cipher_salt`. */
+    params?: Record<string, string | number> | null;
+  }
+
+  interface Inspection {
+    /** Bytes of the file. */
+    size: number;
+    /** What its first bytes show; `unknown`: encrypted as a whole, or no database. */
+    kind: 'empty' | 'zeros' | 'plain' | 'plain-header' | 'encrypted' | 'unknown' | 'wal' | 'journal';
+    /** The same in words. */
+    description: string;
+    /** The page sizes that it can have: one where the header shows it. */
+    pageSizes: number[];
+    /** Reserved bytes per page where the header shows them. */
+    reserve: number | null;
+    wal: InspectedWal | null;
+    journal: InspectedJournal | null;
+    /** The database; null when it is encrypted and no key, or none that opens it, was given. */
+    database: InspectedDatabase | null;
+    /** The schemes and modes that were tried. */
+    tried: string[];
+    /** How many keys were derived from the passphrase. */
+    derivations: number;
+  }
+
+  interface InspectedWal {
+    size: number;
+    /** It begins with a valid header. */
+    valid: boolean;
+    pageSize: number;
+    /** The salt of its checksums, in hex. */
+    salt: string;
+    checkpoints: number;
+    /** Valid frames. */
+    frames: number;
+    /** Those up to the last commit. */
+    committedFrames: number;
+    /** Pages of the database after the last commit. */
+    pageCount: number;
+  }
+
+  interface InspectedJournal {
+    size: number;
+    /** It begins with a valid header. */
+    valid: boolean;
+    /** A crash left it: it is played back when the database is opened with its key. */
+    hot: boolean;
+    pageSize: number;
+    records: number;
+  }
+
+  interface InspectedDatabase {
+    /** The scheme; null: it is plain. */
+    cipher: string | null;
+    /** For `db.pragma()`, in this order, before the key. */
+    pragmas: string[];
+    /** Each page has a tag that the key proves. */
+    authenticated: boolean;
+    plaintextHeaderSize: number;
+    /** Where the page 1 that counts is. */
+    page1From: 'file' | 'wal' | 'journal';
+    pageSize: number;
+    reserve: number;
+    pageCount: number | null;
+    freePages: number;
+    userVersion: number;
+    applicationId: number;
+    changeCounter: number;
+    journalMode: 'wal' | 'rollback';
+    encoding: 'UTF-8' | 'UTF-16le' | 'UTF-16be';
+    autoVacuum: 'none' | 'full' | 'incremental';
+    /** The version of SQLite that wrote it last. */
+    sqliteVersion: string;
+    /** What in page 1 cannot be right; empty when it is in order. */
+    problems: string[];
   }
 
   type RunResult = BetterSqlite3MultipleCiphers.RunResult;

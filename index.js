@@ -46,6 +46,8 @@ Object.assign(Database.prototype, {
   [Symbol.for('nodejs.util.inspect.custom')]: require('./lib/inspect'),
 });
 
+Database.inspect = require('./lib/database-inspect');
+
 if (Symbol.dispose) {
   Object.defineProperty(Database.prototype, Symbol.dispose, {
     value: function dispose() { direct.close.call(this); },

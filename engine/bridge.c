@@ -219,6 +219,10 @@ int sealite_read_file(Pager *pPager, void *p, int n, i64 iOff){
 int sealite_read_journal(Pager *pPager, void *p, int n, i64 iOff){
   return sqlite3OsRead(pPager->jfd, p, n, iOff);
 }
+/* *pReserved: some connection is about to write or is writing. Takes no lock. */
+int sealite_check_reserved(Pager *pPager, int *pReserved){
+  return sqlite3OsCheckReservedLock(pPager->fd, pReserved);
+}
 int sealite_journal_size(Pager *pPager, i64 *pSize){
   return sqlite3OsFileSize(pPager->jfd, pSize);
 }

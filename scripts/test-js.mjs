@@ -18,7 +18,7 @@ import { nodeForPeers } from './peers.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
-const folders = ['api', 'docs', 'encryption', 'example', 'interop'];
+const folders = ['api', 'cli', 'docs', 'encryption', 'example', 'inspect', 'interop'];
 const onDemand = ['clients', 'bundlers'];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;

@@ -14,7 +14,7 @@ use super::node_api::{Call, Class, Env, Kind, Method, Release, Value};
 use super::state::{Activity, Operation, Subject, not_open};
 use super::statement::Statement;
 use super::value::Integers;
-use super::{table, udf};
+use super::{inspect, table, udf};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -95,6 +95,14 @@ impl Class for Database {
         Method {
             name: c"serialize",
             call: backup::serialize,
+        },
+        Method {
+            name: c"extent",
+            call: inspect::extent,
+        },
+        Method {
+            name: c"checkPages",
+            call: inspect::check_pages,
         },
         Method {
             name: c"close",

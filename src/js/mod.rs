@@ -5,6 +5,7 @@
 //! | `node_api` | Node-API behind safe types; the only unsafe file |
 //! | `database`, `statement`, `iterator` | the classes |
 //! | `backup` | copies of a database |
+//! | `inspect` | what a file is, and which of its pages are bad |
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
 //! | `bind`, `value`, `rows` | parameters, single values, rows |
@@ -19,6 +20,7 @@ mod backup;
 mod bind;
 mod database;
 mod execution;
+mod inspect;
 mod iterator;
 mod keeper;
 mod node_api;
@@ -172,10 +174,16 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
     })
 }
 
-const FUNCTIONS: &[Function] = &[Function {
-    name: c"initialize",
-    call: initialize,
-}];
+const FUNCTIONS: &[Function] = &[
+    Function {
+        name: c"initialize",
+        call: initialize,
+    },
+    Function {
+        name: c"inspect",
+        call: inspect::inspect,
+    },
+];
 
 /// `initialize({ SqliteError, rowBuilders, runResult, iteratorResult })`; later calls change nothing.
 fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {

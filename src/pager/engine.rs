@@ -52,6 +52,7 @@ unsafe extern "C" {
     );
     fn sealite_read_file(pager: *mut RawPager, into: *mut c_void, len: c_int, at: i64) -> c_int;
     fn sealite_read_journal(pager: *mut RawPager, into: *mut c_void, len: c_int, at: i64) -> c_int;
+    fn sealite_check_reserved(pager: *mut RawPager, reserved: *mut c_int) -> c_int;
     fn sealite_journal_size(pager: *mut RawPager, size: *mut i64) -> c_int;
     fn sealite_super_is_missing(pager: *mut RawPager, missing: *mut c_int) -> c_int;
     fn sealite_file_size(pager: *mut RawPager, size: *mut i64) -> c_int;
@@ -405,6 +406,14 @@ impl Pager {
         // SAFETY: a text that ends with NUL and lives as long as the pager.
         let value = unsafe { CStr::from_ptr(value_ptr) };
         Some(value.to_string_lossy().into_owned())
+    }
+
+    /// Whether some connection is writing, or about to. Takes no lock.
+    pub(super) fn is_being_written(self) -> Result<bool, c_int> {
+        let mut reserved = 0;
+        // SAFETY: an open file.
+        check(unsafe { sealite_check_reserved(self.0.as_ptr(), &raw mut reserved) })?;
+        Ok(reserved != 0)
     }
 
     pub(super) fn journal_len(self) -> Result<i64, c_int> {

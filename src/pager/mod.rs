@@ -6,6 +6,8 @@
 //! | `keying` | setting a key, copying one for ATTACH and VACUUM |
 //! | `rekey` | all pages from one key to another |
 //! | `copy` | what a backup and an image need to know of keys |
+//! | `stored` | the bytes of a file as they are, read without a lock |
+//! | `check` | reads every page and says which cannot be decrypted |
 //! | `prove` | no journal is played back before page 1 proved the key |
 //! | `uri` | keys and settings in `file:` names |
 //! | `hint` | what a file looks like that is no database |
@@ -22,6 +24,7 @@
 
 mod attached;
 mod config_functions;
+pub(crate) mod check;
 pub(crate) mod copy;
 mod engine;
 mod exports;
@@ -35,6 +38,7 @@ mod rekey;
 mod state;
 mod uri;
 mod value_functions;
+pub(crate) mod stored;
 
 use std::ffi::{CString, c_int};
 
