@@ -109,13 +109,60 @@ pub(super) fn check_page_size(page_size: u32, cipher: &Cipher) -> Result {
 /// Inside the write transaction; ends it.
 fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
     let reserve_len = cipher.as_ref().map_or(0, Cipher::reserve_len);
+    let new = cipher.as_ref().map(Cipher::duplicate);
     let written = if reserve_len == schema.reserve_len() {
         rewrite_pages(schema, cipher)
     } else {
         schema.rollback().map_err(Failure::code)?;
         vacuum(schema, cipher, reserve_len)
     };
-    settle(schema, written)
+    settle(schema, written).or_else(|failure| {
+        if new_key_counts(schema, new)? {
+            schema.set_secure_delete();
+            return Ok(());
+        }
+        Err(failure)
+    })
+}
+
+/// After an error: whether the change has taken place all the same. The commit of a rollback journal
+/// is its deletion; what fails after that (shortening the file, syncing the directory) is reported,
+/// and undoes nothing. The codec is then that of the new key. When page 1 cannot be read, the old key
+/// stays.
+fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
+    // What it reports has been reported; a journal that is left is played back at the next read.
+    let _ = schema.rollback();
+    let old = hook::with_codec(schema.pager(), |codec| {
+        codec.cipher().map(Cipher::duplicate)
+    });
+    let old = old.flatten();
+    if opens(schema, &old)? {
+        return Ok(false);
+    }
+    let changed = opens(schema, &new)?;
+    if !changed {
+        hook::set_codec(schema, Some(AttachedCodec::new(old)))?;
+    }
+    Ok(changed)
+}
+
+/// Whether page 1 is that of a database under this cipher, which is attached (None: in clear).
+fn opens(schema: Schema, cipher: &Option<Cipher>) -> Result<bool> {
+    let fresh = AttachedCodec::new(cipher.as_ref().map(Cipher::duplicate));
+    hook::set_codec(schema, Some(fresh))?;
+    if schema.reading(|| Ok(())).is_err() {
+        return Ok(false);
+    }
+    // Without a tag any key may read a header; outside a WAL the salt tells two keys apart.
+    let Some(salt) = cipher
+        .as_ref()
+        .filter(|cipher| cipher.salt_in_file())
+        .and_then(Cipher::salt)
+    else {
+        return Ok(true);
+    };
+    let stored = keying::salt_of_file(schema.pager()).map_err(Failure::code)?;
+    Ok(schema.pager().wal_is_open() || stored == Some(salt))
 }
 
 /// Rewrites a private database that holds a codec under another cipher, or in clear, with the reserved
