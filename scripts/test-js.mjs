@@ -15,7 +15,8 @@ import { MARK } from '../__test__/support/reporter.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
-const folders = ['api', 'encryption', 'example', 'faults', 'interop'];
+// Those of sqlcipher/ need a program that scripts/test-sqlcipher.mjs builds.
+const folders = ['api', 'encryption', 'example', 'faults', 'interop', ...(process.env.SEALITE_SQLCIPHER ? ['sqlcipher'] : [])];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;
 
