@@ -4,6 +4,8 @@
 //! one (`attached`), so a crash leaves a file that opens with one of the two: with the old one as
 //! long as the journal is there, as it holds page 1 with the old salt (`prove`).
 
+use libsqlite3_sys as ffi;
+
 use super::attached::AttachedCodec;
 use super::engine::Schema;
 use super::state::{RekeyByVacuum, with_state};
@@ -136,10 +138,11 @@ fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
         codec.cipher().map(Cipher::duplicate)
     });
     let old = old.flatten();
-    if opens(schema, &old)? {
-        return Ok(false);
-    }
-    let changed = opens(schema, &new)?;
+    let changed = match opens(schema, old.as_ref()) {
+        Ok(true) => return Ok(false),
+        Ok(false) => opens(schema, new.as_ref()) == Ok(true),
+        Err(_) => false,
+    };
     if !changed {
         hook::set_codec(schema, Some(AttachedCodec::new(old)))?;
     }
@@ -147,22 +150,21 @@ fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
 }
 
 /// Whether page 1 is that of a database under this cipher, which is attached (None: in clear).
-fn opens(schema: Schema, cipher: &Option<Cipher>) -> Result<bool> {
-    let fresh = AttachedCodec::new(cipher.as_ref().map(Cipher::duplicate));
+fn opens(schema: Schema, cipher: Option<&Cipher>) -> Result<bool> {
+    let fresh = AttachedCodec::new(cipher.map(Cipher::duplicate));
     hook::set_codec(schema, Some(fresh))?;
-    if schema.reading(|| Ok(())).is_err() {
-        return Ok(false);
+    match schema.reading(|| Ok(())) {
+        Ok(()) => {}
+        Err(ffi::SQLITE_NOTADB) => return Ok(false),
+        Err(code) => return Err(Failure::code(code)),
     }
     // Without a tag any key may read a header; outside a WAL the salt tells two keys apart.
-    let Some(salt) = cipher
-        .as_ref()
-        .filter(|cipher| cipher.salt_in_file())
-        .and_then(Cipher::salt)
-    else {
+    let stored = cipher.filter(|cipher| cipher.salt_in_file());
+    let Some(salt) = stored.and_then(Cipher::salt) else {
         return Ok(true);
     };
-    let stored = keying::salt_of_file(schema.pager()).map_err(Failure::code)?;
-    Ok(schema.pager().wal_is_open() || stored == Some(salt))
+    let in_file = keying::salt_of_file(schema.pager()).map_err(Failure::code)?;
+    Ok(schema.pager().wal_is_open() || in_file == Some(salt))
 }
 
 /// Rewrites a private database that holds a codec under another cipher, or in clear, with the reserved
