@@ -289,6 +289,16 @@ static void sealiteTakeClause(Parse*, ExprList**, Expr**);
         replacement: "  nRes = sealiteVacuumReserve(db, iDb, sqlite3BtreeGetRequestedReserve(pMain));\n  if( pOut ){\n",
     },
     Edit {
+        why: "once its content is in the database VACUUM's copy has no say: a full disk there would report a rekey as failed that has taken place",
+        anchor: "    rc = sqlite3BtreeCommit(pTemp);\n    if( rc!=SQLITE_OK ) goto end_of_vacuum;\n#ifndef SQLITE_OMIT_AUTOVACUUM\n    if( pOut==0 ){\n",
+        replacement: r"    rc = sqlite3BtreeCommit(pTemp);
+    if( pOut==0 ) rc = SQLITE_OK;
+    if( rc!=SQLITE_OK ) goto end_of_vacuum;
+#ifndef SQLITE_OMIT_AUTOVACUUM
+    if( pOut==0 ){
+",
+    },
+    Edit {
         why: "declares what VACUUM uses",
         anchor: "/*\n** This routine implements the OP_Vacuum opcode of the VDBE.\n*/\n",
         replacement: r"

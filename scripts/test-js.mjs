@@ -5,7 +5,7 @@
 // Every file runs in a process of its own under the Node named by --node (this one by default; "peers" is one
 // that the replaced package runs on),
 // two at a time. A filter is a part of a path below __test__ ("api/", "rekey"); one that matches is enough.
-// Folders that install other packages first run when a filter names them: "clients/".
+// Folders that need more than the package run when a filter names them: "clients/".
 // What the tests need is in __test__/support; how results are passed is in its reporter.mjs.
 
 import { spawn } from 'node:child_process';
@@ -18,8 +18,9 @@ import { nodeForPeers } from './peers.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
-const folders = ['api', 'cli', 'docs', 'encryption', 'example', 'inspect', 'interop'];
-const onDemand = ['clients', 'bundlers'];
+const folders = ['api', 'cli', 'docs', 'encryption', 'example', 'faults', 'inspect', 'interop'];
+// They need other packages, or (sqlcipher) a program that scripts/test-sqlcipher.mjs builds.
+const onDemand = ['bundlers', 'clients', 'sqlcipher'];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;
 

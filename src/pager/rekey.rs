@@ -6,6 +6,8 @@
 //! pages are in the WAL until a checkpoint, and the file keeps its salt; where it has none yet, as it
 //! was plain, the checkpoint follows at once.
 
+use libsqlite3_sys as ffi;
+
 use super::attached::{AttachedCodec, MAGIC};
 use super::engine::Schema;
 use super::state::{RekeyByVacuum, with_state};
@@ -124,13 +126,60 @@ pub(super) fn check_page_size(page_size: u32, cipher: &Cipher) -> Result {
 /// Inside the write transaction; ends it.
 fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
     let reserve_len = cipher.as_ref().map_or(0, Cipher::reserve_len);
+    let new = cipher.as_ref().map(Cipher::duplicate);
     let written = if reserve_len == schema.reserve_len() {
         rewrite_pages(schema, cipher)
     } else {
         schema.rollback().map_err(Failure::code)?;
         vacuum(schema, cipher, reserve_len)
     };
-    settle(schema, written)
+    settle(schema, written).or_else(|failure| {
+        if new_key_counts(schema, new)? {
+            schema.set_secure_delete();
+            return Ok(());
+        }
+        Err(failure)
+    })
+}
+
+/// After an error: whether the change has taken place all the same. The commit of a rollback journal
+/// is its deletion; what fails after that (shortening the file, syncing the directory) is reported,
+/// and undoes nothing. The codec is then that of the new key. When page 1 cannot be read, the old key
+/// stays.
+fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
+    // What it reports has been reported; a journal that is left is played back at the next read.
+    let _ = schema.rollback();
+    let old = hook::with_codec(schema.pager(), |codec| {
+        codec.cipher().map(Cipher::duplicate)
+    });
+    let old = old.flatten();
+    let changed = match opens(schema, old.as_ref()) {
+        Ok(true) => return Ok(false),
+        Ok(false) => opens(schema, new.as_ref()) == Ok(true),
+        Err(_) => false,
+    };
+    if !changed {
+        hook::set_codec(schema, Some(AttachedCodec::new(old)))?;
+    }
+    Ok(changed)
+}
+
+/// Whether page 1 is that of a database under this cipher, which is attached (None: in clear).
+fn opens(schema: Schema, cipher: Option<&Cipher>) -> Result<bool> {
+    let fresh = AttachedCodec::new(cipher.map(Cipher::duplicate));
+    hook::set_codec(schema, Some(fresh))?;
+    match schema.reading(|| Ok(())) {
+        Ok(()) => {}
+        Err(ffi::SQLITE_NOTADB) => return Ok(false),
+        Err(code) => return Err(Failure::code(code)),
+    }
+    // Without a tag any key may read a header; outside a WAL the salt tells two keys apart.
+    let stored = cipher.filter(|cipher| cipher.salt_in_file());
+    let Some(salt) = stored.and_then(Cipher::salt) else {
+        return Ok(true);
+    };
+    let in_file = keying::salt_of_file(schema.pager()).map_err(Failure::code)?;
+    Ok(schema.pager().wal_is_open() || in_file == Some(salt))
 }
 
 /// Rewrites a private database that holds a codec under another cipher, or in clear, with the reserved
