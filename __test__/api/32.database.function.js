@@ -104,6 +104,11 @@ test('can take the place of a function of SQLite (C-23.4)', (t) => {
   assert.equal(value(db, "'abc' REGEXP 'b.'"), 1);
 });
 
+overruled('a length of -0 is 0 (overrules C-36.1)', (t) => {
+  const fn = Object.defineProperty(() => 7n, 'length', { value: -0 });
+  assert.equal(open(t).function('f', fn).prepare('select f()').pluck().get(), 7);
+});
+
 overruled('a name of more than 255 bytes is refused plainly (overrules C-36.2)', (t) => {
   const db = open(t);
   db.function('n'.repeat(255), () => 5);
