@@ -15,7 +15,7 @@ import { MARK } from '../__test__/support/reporter.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
-const folders = ['api', 'encryption', 'example', 'interop'];
+const folders = ['api', 'encryption', 'example', 'interop', 'property'];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;
 
