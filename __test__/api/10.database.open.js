@@ -287,7 +287,7 @@ overruled('a NUL in a path is refused and nothing is created (overrules C-2.20)'
   assert.deepEqual(fs.readdirSync(dir), []);
 });
 
-test('long values and long SQL are limited to what a string can hold (C-2.21, C-33.7)', (t) => {
+test('values that SQL makes are limited to what a string can hold (C-2.21, C-33.7)', (t) => {
   const db = open(t);
   const length = db.prepare('select length(zeroblob(?))').pluck();
   assert.equal(length.get(536870888n), 536870888);

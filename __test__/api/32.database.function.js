@@ -387,3 +387,19 @@ test('functions live as long as a statement does (C-32.5)', async () => {
   assert.equal(statement.get(4), 8);
   statement.database.close();
 });
+
+overruled('setters on Array.prototype take neither callbacks nor rows nor the names of columns (C-14.3)', (t) => {
+  const places = Array.from({ length: 10 }, (_, at) => at);
+  t.after(() => places.forEach((at) => delete Array.prototype[at]));
+  places.forEach((at) => Object.defineProperty(Array.prototype, at, { set() {}, configurable: true }));
+  const logged = { count: 0 };
+  const db = open(t, ':memory:', { verbose: () => { logged.count += 1; } });
+  db.function('f', (x) => x + 1);
+  db.aggregate('g', { step: (sum, x) => sum + x, start: 5 });
+  db.table('v', { columns: ['x', 'y'], * rows(p) { yield { y: p, x: 7 }; } });
+  assert.equal(db.prepare('select f(?)').pluck().get(1), 2);
+  assert.equal(db.prepare('select g(?)').pluck().get(1), 6);
+  const { x, y } = db.prepare('select * from v(?)').get(3);
+  assert.equal(`${x} ${y}`, '7 3');
+  assert.equal(logged.count, 3);
+});

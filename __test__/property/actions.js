@@ -3,8 +3,9 @@
 // What a hostile sequence is made of: one function for each thing a program may do to a database. An
 // action takes what it needs from the world (world.js), which checks what it throws.
 
+const fs = require('node:fs');
 const path = require('node:path');
-const { Database, modulePath } = require('../support/database.js');
+const { Database } = require('../support/database.js');
 const { STRINGS } = require('./values.js');
 
 const SCHEMA = `
@@ -45,14 +46,14 @@ function openDatabase(world) {
   if (odds(30)) options.nativeBinding = make.any();
   if (odds(12)) options.cipher = pick([...world.ciphers, 'none', '\0']);
   const database = new Database(file, odds(20) ? make.any() : options);
-  world.databases.push(database);
+  world.keep('databases', database);
   if (odds(2)) database.exec(SCHEMA);
 }
 
-function openOddly({ make, databases, odds }) {
+function openOddly(world) {
+  const { make, odds } = world;
   const image = odds(2) ? make.buffer() : make.any();
-  const opened = new Database(typeof image === 'string' ? ':memory:' : image, odds(2) ? undefined : make.any());
-  databases.push(opened);
+  world.keep('databases', new Database(typeof image === 'string' ? ':memory:' : image, odds(2) ? undefined : make.any()));
 }
 
 const prepare = (world) => world.keep('statements', world.database().prepare(world.odds(20) ? world.make.any() : sql(world)));
@@ -112,7 +113,7 @@ function setKey(world) {
 
 /** A key that the files are not tried with at the end. */
 function unknownKey(world, key) {
-  if (Buffer.isBuffer(key)) world.hasUnknownKey = true;
+  if (Buffer.isBuffer(key) && !world.keys.includes(key.toString())) world.hasUnknownKey = true;
   return key;
 }
 
@@ -175,18 +176,26 @@ function defineTable(world) {
 function backup(world) {
   const { odds, pick, make } = world;
   if (world.backups.length > 5) return;
-  const target = odds(10) ? make.any() : pick([...world.files, path.join(world.directory, 'copy.db'), path.join(world.directory, 'missing', 'x')]);
+  // A new file is deleted by a backup that fails: nobody else may have it open.
+  const known = world.files.filter((file) => fs.existsSync(file));
+  const target = odds(10) ? make.any() : pick([...known, path.join(world.directory, 'copy.db'), path.join(world.directory, 'missing', 'x')]);
   const progress = () => {
     world.disturb();
     return pick([undefined, 1, 1000, 0, Infinity, odds(4) ? make.any() : 5]);
   };
-  const options = odds(20) ? make.any() : { progress, ...(odds(6) && { attached: pick(['main', 'aux', 'nope', make.any()]) }) };
-  world.backups.push(world.watch(world.database().backup(target, options)));
+  const key = pick([null, Buffer.from(pick(world.keys)), odds(4) ? make.any() : undefined]);
+  const options = odds(20) ? make.any() : {
+    progress,
+    ...(odds(6) && { attached: pick(['main', 'aux', 'nope', make.any()]) }),
+    ...(odds(3) && { key: unknownKey(world, key) }),
+    ...(odds(6) && { cipher: pick([...world.ciphers, make.any()]) }),
+  };
+  world.keep('backups', world.watch(world.database().backup(target, options)));
 }
 
 function serialize(world) {
   const image = world.database().serialize(world.odds(6) ? world.make.any() : undefined);
-  if (world.databases.length < 5) world.databases.push(new Database(image, { timeout: 0 }));
+  if (world.databases.length < 5) world.keep('databases', new Database(image, { timeout: 0 }));
 }
 
 function toggle(world) {
@@ -250,4 +259,4 @@ const ACTIONS = Object.entries({
   misuse: [misuse, 4], native: [native, 4], pollute: [pollute, 3], turn: [turn, 6],
 }).flatMap(([name, [action, weight]]) => Array(weight).fill({ name, action, isNative: action === native }));
 
-module.exports = { ACTIONS, SCHEMA, modulePath };
+module.exports = { ACTIONS, SCHEMA };

@@ -8,7 +8,7 @@ const { SqliteError, modulePath } = require('../support/database.js');
 
 /** The messages of the library, without those of SqliteErrors. */
 const MESSAGES = [
-  /^Expected (the "\w+" option|first argument|second argument|last argument|function\.length|the key|progress callback) to (be|return) /,
+  /^Expected (the "\w+" option|first argument|second argument|last argument|function\.length|the key|progress callback) to (be|return) /, /^The "(key|cipher)" option (cannot be empty|needs a "key")$/,
   /^Option "timeout" cannot be greater than/, /^(Misspelled option|Option "memory" was removed)/,
   /^In-memory\/temporary databases cannot be readonly$/, /^Cannot (open database|save backup) because the directory does not exist$/,
   /^A database file name cannot contain a NUL character$/,
@@ -29,8 +29,10 @@ const MESSAGES = [
 const FAULTY_CODES = /^(SQLITE_(OK|MISUSE|INTERNAL|ROW|DONE|RANGE|NOMEM)|UNKNOWN_SQLITE_ERROR_.*|SQLITE_CORRUPT.*|SQLITE_IOERR.*)$/;
 
 /** Why `error` may not have been thrown, or undefined. `own` are the values that the caller's code threw. */
-function faultIn(error, own) {
+function faultIn(error, own, place) {
   if (own.has(error)) return undefined;
+  // Two backups to the same new file: the one that fails deletes it under the other.
+  if (place === 'backup' && error?.code === 'SQLITE_IOERR_FSTAT') return undefined;
   if (error instanceof SqliteError) return faultInSqlite(error);
   if (!(error instanceof Error)) return 'a value that nobody threw';
   if (Object.hasOwn(error, 'code') && !/^(ERR_|MODULE_NOT_FOUND$)/.test(error.code)) return `code ${String(error.code)} on ${error.name}`;

@@ -49,7 +49,8 @@ class World {
   }
 
   keep(kind, value) {
-    this[kind].push(value);
+    // Not push: a setter of an action may be on Array.prototype.
+    Object.defineProperty(this[kind], this[kind].length, { value, writable: true, enumerable: true, configurable: true });
     if (this[kind].length > 20) this[kind].splice(this.upTo(10), 1);
     return value;
   }
@@ -69,7 +70,7 @@ class World {
 
   check(error, name, isNative = false) {
     // The native objects are not the public interface: what they throw is not in the contract.
-    const fault = isNative || isForeign(error, name) ? undefined : faultIn(error, this.own);
+    const fault = isNative || isForeign(error, name) ? undefined : faultIn(error, this.own, name);
     if (fault !== undefined) this.faults.add({ in: name, fault, error: error instanceof Error ? error.stack : String(error) });
   }
 
