@@ -388,18 +388,29 @@ test('functions live as long as a statement does (C-32.5)', async () => {
   statement.database.close();
 });
 
-overruled('setters on Array.prototype take neither callbacks nor rows nor the names of columns (C-14.3)', (t) => {
-  const places = Array.from({ length: 10 }, (_, at) => at);
-  t.after(() => places.forEach((at) => delete Array.prototype[at]));
-  places.forEach((at) => Object.defineProperty(Array.prototype, at, { set() {}, configurable: true }));
+/** What `fn` gives while setters for the first ten elements are on Array.prototype. */
+function underSetters(fn) {
+  const places = '0123456789';
+  for (const at of places) Object.defineProperty(Array.prototype, at, { set() {}, configurable: true });
+  try {
+    return fn();
+  } finally {
+    for (const at of places) delete Array.prototype[at];
+  }
+}
+
+overruled('setters on Array.prototype take neither callbacks nor rows nor the names of columns (C-14.3)', () => {
   const logged = { count: 0 };
-  const db = open(t, ':memory:', { verbose: () => { logged.count += 1; } });
-  db.function('f', (x) => x + 1);
-  db.aggregate('g', { step: (sum, x) => sum + x, start: 5 });
-  db.table('v', { columns: ['x', 'y'], * rows(p) { yield { y: p, x: 7 }; } });
-  assert.equal(db.prepare('select f(?)').pluck().get(1), 2);
-  assert.equal(db.prepare('select g(?)').pluck().get(1), 6);
-  const { x, y } = db.prepare('select * from v(?)').get(3);
-  assert.equal(`${x} ${y}`, '7 3');
+  const seen = underSetters(() => {
+    const db = new Database(':memory:', { verbose: () => { logged.count += 1; } });
+    db.function('f', (x) => x + 1);
+    db.aggregate('g', { step: (sum, x) => sum + x, start: 5 });
+    db.table('v', { columns: ['x', 'y'], * rows(p) { yield { y: p, x: 7 }; } });
+    const value = (sql, x) => db.prepare(sql).pluck().get(x);
+    const values = { f: value('select f(?)', 1), g: value('select g(?)', 1), v: db.prepare('select * from v(?)').get(3) };
+    db.close();
+    return values;
+  });
+  assert.deepEqual(seen, { f: 2, g: 6, v: { x: 7, y: 3 } });
   assert.equal(logged.count, 3);
 });
