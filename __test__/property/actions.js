@@ -48,6 +48,7 @@ function openDatabase(world) {
   const database = new Database(file, odds(20) ? make.any() : options);
   world.keep('databases', database);
   if (odds(2)) database.exec(SCHEMA);
+  if (odds(2)) define(world, database);
 }
 
 function openOddly(world) {
@@ -60,10 +61,16 @@ const prepare = (world) => world.keep('statements', world.database().prepare(wor
 const exec = (world) => world.database().exec(world.odds(20) ? world.make.any() : world.odds(6) ? SCHEMA : `${sql(world)}; ${sql(world)}`);
 const explain = (world) => world.database().explain(sql(world), ...world.make.args());
 
+/** As many values as the statement takes, and an object for its names. */
+function fitting({ source }, { bindable, named }) {
+  const values = (source.match(/\?(?!\d)/g) ?? []).map(bindable);
+  return /[:@$]\w|\?\d/.test(source) ? [...values, named()] : values;
+}
+
 function execute(world) {
   const { pick, odds, make } = world;
   const statement = world.statement();
-  const args = odds(3) ? [] : make.args();
+  const args = odds(3) ? make.args() : fitting(statement, make);
   const result = statement[pick(['run', 'get', 'all', 'get', 'all', 'iterate', 'iterate', 'bind'])](...args);
   if (result && typeof result.next === 'function') world.keep('iterators', result);
 }
@@ -205,6 +212,16 @@ function toggle(world) {
 
 const close = (world) => world.odds(2) && world.database().close();
 
+/** The functions and tables that the queries use. */
+function define(world, database) {
+  const { odds, pick, make } = world;
+  database.function('f', { varargs: true }, callback(world));
+  const step = callback(world);
+  database.aggregate('g', { start: 0, step, varargs: true, inverse: callback(world), result: odds(2) ? callback(world) : (x) => typeof x });
+  database.table('v', { columns: ['x', 'y'], parameters: ['p'], * rows(p) { world.disturb(); yield [make.bindable(), p]; yield { y: 1, x: pick(STRINGS) }; } });
+  database.table('m', () => definition(world));
+}
+
 /** Methods on what they do not belong to, constructors that are not meant to be called. */
 function misuse(world) {
   const { pick, odds, make } = world;
@@ -259,4 +276,4 @@ const ACTIONS = Object.entries({
   misuse: [misuse, 4], native: [native, 4], pollute: [pollute, 3], turn: [turn, 6],
 }).flatMap(([name, [action, weight]]) => Array(weight).fill({ name, action, isNative: action === native }));
 
-module.exports = { ACTIONS, SCHEMA };
+module.exports = { ACTIONS, SCHEMA, define };

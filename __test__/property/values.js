@@ -72,6 +72,9 @@ function makers(chance, disturb) {
     return odds(1500) ? huge() : pick(simple)();
   }
 
+  /** A value that can be bound. */
+  const bindable = () => pick([() => pick(NUMBERS), () => pick(BIGINTS.slice(0, 7)), () => pick(STRINGS), buffer, view, () => null])();
+
   /** An object that does something whenever it is looked at. */
   function proxy(target) {
     const trap = (name) => (...args) => {
@@ -117,7 +120,7 @@ function makers(chance, disturb) {
   const any = () => pick([plain, plain, plain, named, list, converting, () => proxy(odds(2) ? {} : () => plain())])();
   const args = () => Array.from({ length: pick([0, 1, 1, 1, 2, 2, 3]) }, () => pick([plain, plain, named, list, any])());
 
-  return { plain, any, args, named, list, buffer, converting, proxy };
+  return { plain, bindable, any, args, named, list, buffer, converting, proxy };
 }
 
 module.exports = { makers, outcomeOf, STRINGS };

@@ -10,7 +10,7 @@ const assert = require('node:assert/strict');
 const { Database, BUSY, isPeer } = require('../support/database.js');
 const { collect } = require('../support/gc.js');
 const { seededRandom } = require('../interop/random.js');
-const { ACTIONS, SCHEMA } = require('./actions.js');
+const { ACTIONS, SCHEMA, define } = require('./actions.js');
 const { faultIn } = require('./errors.js');
 const { makers, outcomeOf } = require('./values.js');
 
@@ -34,10 +34,12 @@ class World {
     Object.assign(this, { databases: [], statements: [], iterators: [], transactions: [], backups: [], natives: [] });
     this.make = makers(this, () => this.disturb());
     this.databases.push(new Database(this.odds(2) ? this.files[0] : ':memory:', { timeout: 0 }).exec(SCHEMA));
+    if (this.odds(2)) define(this, this.databases[0]);
   }
 
   database() {
-    return this.pick(this.databases);
+    const open = this.databases.filter((database) => database.open);
+    return this.pick(this.odds(6) || open.length === 0 ? this.databases : open);
   }
 
   statement() {
