@@ -8,7 +8,8 @@ function SqliteError(message, code) {
     throw new TypeError('Expected second argument to be a string');
   }
   const error = Reflect.construct(Error, ['' + message], target);
-  error.code = code;
+  // Not assigned: a setter on a prototype would take it.
+  Object.defineProperty(error, 'code', { value: code, writable: true, enumerable: true, configurable: true });
   if (typeof Error.captureStackTrace === 'function') {
     Error.captureStackTrace(error, target);
   }

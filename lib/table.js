@@ -89,8 +89,10 @@ function copyOfStrings(value) {
   if (!Array.isArray(value)) return null;
   const copy = [];
   for (let index = 0; index < value.length; index += 1) {
-    if (typeof value[index] !== 'string') return null;
-    copy.push(value[index]);
+    const item = value[index];
+    if (typeof item !== 'string') return null;
+    // Not assigned: a setter on Array.prototype would take it.
+    Object.defineProperty(copy, index, { value: item, writable: true, enumerable: true, configurable: true });
   }
   return copy;
 }
@@ -108,7 +110,8 @@ function scanner(rows, columns, moduleName) {
     throw new TypeError(`Virtual table module "${moduleName}" yielded ${problem}`);
   };
   const inOrder = (row) => {
-    const values = Array(columns.length).fill(undefined);
+    // Every place of the copy gets its value, or the row is refused.
+    const values = columns.slice();
     const keys = Object.keys(row);
     for (const key of keys) {
       const at = places.get(key);

@@ -1,5 +1,5 @@
 // `npm run lint`: format, clippy and rustdoc with warnings as errors, the syntax of the JavaScript,
-// and the layout (scripts/check-layout.mjs).
+// the layout (scripts/check-layout.mjs), and that every statement of the contract has a test.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const checks = [
   ['cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings']],
   ['cargo', ['doc', '--workspace', '--no-deps', '--document-private-items'], { RUSTDOCFLAGS: '-Dwarnings' }],
   [process.execPath, ['scripts/check-layout.mjs']],
+  [process.execPath, ['scripts/contract.mjs']],
 ];
 
 const failed = checks.filter(([command, args, env]) => {

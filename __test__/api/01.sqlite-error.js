@@ -221,6 +221,15 @@ test('a write on a read-only connection is SQLITE_READONLY (C-4.13)', (t) => {
   throwsLike(() => insert.run(), SqliteError, 'attempt to write a readonly database', 'SQLITE_READONLY');
 });
 
+overruled('a setter on a prototype does not take the code (C-4.3)', (t) => {
+  const db = open(t);
+  Object.defineProperty(Object.prototype, 'code', { set() {}, configurable: true });
+  t.after(() => delete Object.prototype.code);
+  const { thrown } = thrownBy(() => db.exec('nonsense'));
+  const expected = { value: 'SQLITE_ERROR', writable: true, enumerable: true, configurable: true };
+  assert.deepEqual(Object.getOwnPropertyDescriptor(thrown, 'code'), expected);
+});
+
 test('errors of the library itself are plain built-ins (C-4.14)', (t) => {
   const db = open(t);
   const type = throwsLike(() => db.prepare(1), TypeError, 'Expected first argument to be a string');

@@ -10,7 +10,7 @@ const path = require('node:path');
 const { spawnSync } = require('node:child_process');
 const { pathToFileURL } = require('node:url');
 const { Worker } = require('node:worker_threads');
-const { Database, SqliteError, modulePath, open, tempDir, throwsLike } = require('../support/database.js');
+const { Database, SqliteError, modulePath, isPeer, overruled, open, tempDir, throwsLike } = require('../support/database.js');
 
 test('require gives the constructor, with SqliteError as its only own enumerable property (C-1.1)', () => {
   assert.equal(typeof Database, 'function');
@@ -83,4 +83,43 @@ test('one hidden symbol leads to the native object, whose class belongs to the b
   assert.notEqual(value.constructor, Object);
   assert.notEqual(value, second[key]);
   assert.equal(value.constructor, second[key].constructor);
+});
+
+/** Runs `code` in a process of its own, where `Database` is the module in `folder`; gives what it printed. */
+function inChild(folder, code, node = process.execPath) {
+  const source = `const Database = require(${JSON.stringify(folder)});\n${code}`;
+  const { stdout, stderr } = spawnSync(node, ['-e', source], { encoding: 'utf8' });
+  return stdout || stderr;
+}
+
+test('the addon for this platform is found and loaded once, when the first database is opened (C-1.11)', () => {
+  const loaded = JSON.parse(inChild(modulePath, `
+    const addons = () => Object.keys(require.cache).filter((file) => file.endsWith('.node'));
+    const before = addons();
+    new Database(':memory:').close();
+    const first = addons();
+    new Database(':memory:').close();
+    console.log(JSON.stringify([before, first, addons()]));`));
+  assert.deepEqual(loaded.map((files) => files.length), [0, 1, 1]);
+  assert.equal(loaded[1][0], loaded[2][0]);
+  assert.ok(path.basename(loaded[1][0]).includes(`${process.platform}-${process.arch}`) || isPeer, loaded[1][0]);
+});
+
+overruled('an addon that is not there is named, with what to do (overrules C-1.11, C-1.14)', (t) => {
+  const folder = tempDir(t);
+  for (const part of ['package.json', 'index.js', 'lib']) fs.cpSync(path.join(modulePath, part), path.join(folder, part), { recursive: true });
+  const message = inChild(folder, `try { new Database(':memory:'); } catch (error) { console.log(error.message); }`);
+  const local = path.join(fs.realpathSync(folder), `sealite.${process.platform}-${process.arch}`);
+  assert.ok(message.startsWith('The native addon of sealite for '), message);
+  for (const part of [local, `sealite-${process.platform}-${process.arch}`, 'npm run build']) assert.ok(message.includes(part), `${part} in ${message}`);
+});
+
+overruled('the same file works in every supported Node (overrules C-32.7)', () => {
+  // Those that `node scripts/peers.mjs --install` has put there, and the one at hand.
+  const folder = path.join(__dirname, '..', 'nodes', 'node_modules');
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => /^node\d+$/.test(name)) : [];
+  const code = "const db = new Database(':memory:'); console.log(db.prepare('select 5').pluck().get(), process.version);";
+  for (const node of [process.execPath, ...names.map((name) => path.join(folder, name, 'bin', 'node'))]) {
+    assert.match(inChild(modulePath, code, node), /^5 v\d/, node);
+  }
 });

@@ -114,6 +114,10 @@ test('timeout must be a whole number from 0 to 2147483647 (C-2.9)', (t) => {
   assert.equal(open(t).pragma('busy_timeout', { simple: true }), 5000);
 });
 
+overruled('a timeout of -0 is 0 (overrules C-36.1)', (t) => {
+  assert.equal(open(t, ':memory:', { timeout: -0 }).pragma('busy_timeout', { simple: true }), 0);
+});
+
 test('a call blocked by a lock waits for timeout, then throws SQLITE_BUSY (C-2.10)', (t) => {
   const holder = openFile(t).exec('CREATE TABLE t (x); BEGIN EXCLUSIVE');
   const waiter = open(t, holder.name, { timeout: 400 });
@@ -283,7 +287,7 @@ overruled('a NUL in a path is refused and nothing is created (overrules C-2.20)'
   assert.deepEqual(fs.readdirSync(dir), []);
 });
 
-test('long values and long SQL are limited to what a string can hold (C-2.21, C-33.7)', (t) => {
+test('values that SQL makes are limited to what a string can hold (C-2.21, C-33.7)', (t) => {
   const db = open(t);
   const length = db.prepare('select length(zeroblob(?))').pluck();
   assert.equal(length.get(536870888n), 536870888);

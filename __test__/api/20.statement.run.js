@@ -6,7 +6,7 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const vm = require('node:vm');
-const { SqliteError, isPeer, open, throwsLike, throwsBusy } = require('../support/database.js');
+const { SqliteError, isPeer, overruled, open, throwsLike, throwsBusy } = require('../support/database.js');
 const { bindingTests } = require('../support/binding.js');
 
 const NO_VALUE = 'SQLite3 can only bind numbers, strings, bigints, buffers, and null';
@@ -239,6 +239,15 @@ function bytesOrRefusal(fn) {
     return Buffer.of(2, 3);
   }
 }
+
+overruled('a view of 2^31 bytes and more is refused (C-16.7; the replaced package binds nothing at all)', (t) => {
+  const length = open(t).prepare('select length(?)').pluck();
+  for (const size of [2 ** 31, 2 ** 31 + 1, 2 ** 32]) {
+    // Memory that nobody touches takes none.
+    throwsLike(() => length.get(new Uint8Array(size)), RangeError, TOO_BIG);
+    throwsLike(() => length.get(Buffer.from(new ArrayBuffer(size))), RangeError, TOO_BIG);
+  }
+});
 
 test('a string or blob of more than 536870888 bytes is refused (C-16.7)', (t) => {
   const db = open(t);

@@ -5,7 +5,7 @@
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
-const { isPeer, open, throwsLike, throwsBusy } = require('../support/database.js');
+const { isPeer, overruled, open, throwsLike, throwsBusy } = require('../support/database.js');
 const { bindingTests } = require('../support/binding.js');
 
 bindingTests('get', (statement, args) => statement.raw().get(...args));
@@ -147,11 +147,21 @@ test('a column __proto__ does not touch other prototypes (C-14.4)', (t) => {
   const row = db.prepare("select 1 as a, 'x' as __proto__, 2 as b").get();
   assert.deepEqual([row.a, row.b], [1, 2]);
   assert.equal(({}).x, undefined);
-  const own = Object.prototype.hasOwnProperty.call(row, '__proto__');
-  // The replaced package loses the value; storing it is allowed.
-  if (isPeer) assert.equal(own, false);
-  else if (own) assert.equal(Object.getOwnPropertyDescriptor(row, '__proto__').value, 'x');
+  assert.equal(Object.hasOwn(row, '__proto__'), !isPeer);
   assert.deepEqual(db.prepare("select 1 as a, 'x' as __proto__").raw().get(), [1, 'x']);
+});
+
+overruled('a column __proto__, and a table of that name, are own properties (overrules C-14.4, C-36.5)', (t) => {
+  const db = open(t).exec('CREATE TABLE __proto__ (a, __proto__); INSERT INTO __proto__ VALUES (1, 2)');
+  const value = (row) => Object.getOwnPropertyDescriptor(row, '__proto__')?.value;
+  const statement = db.prepare('select * from __proto__');
+  for (const row of [statement.get(), ...statement.all(), ...statement.iterate()]) {
+    assert.deepEqual([Object.keys(row), value(row)], [['a', '__proto__'], 2]);
+    assert.equal(Object.getPrototypeOf(row), Object.prototype);
+  }
+  const expanded = db.prepare('select *, 3 as b from __proto__').expand().get();
+  assert.deepEqual(Object.keys(expanded), ['__proto__', '$']);
+  assert.deepEqual([value(expanded).a, value(value(expanded))], [1, 2]);
 });
 
 test('expand groups columns by their table, expressions under $ (C-14.5)', (t) => {

@@ -104,6 +104,11 @@ test('can take the place of a function of SQLite (C-23.4)', (t) => {
   assert.equal(value(db, "'abc' REGEXP 'b.'"), 1);
 });
 
+overruled('a length of -0 is 0 (overrules C-36.1)', (t) => {
+  const fn = Object.defineProperty(() => 7n, 'length', { value: -0 });
+  assert.equal(open(t).function('f', fn).prepare('select f()').pluck().get(), 7);
+});
+
 overruled('a name of more than 255 bytes is refused plainly (overrules C-36.2)', (t) => {
   const db = open(t);
   db.function('n'.repeat(255), () => 5);
@@ -381,4 +386,31 @@ test('functions live as long as a statement does (C-32.5)', async () => {
   await collectUntil(() => (rounds += 1) > 5);
   assert.equal(statement.get(4), 8);
   statement.database.close();
+});
+
+/** What `fn` gives while setters for the first ten elements are on Array.prototype. */
+function underSetters(fn) {
+  const places = '0123456789';
+  for (const at of places) Object.defineProperty(Array.prototype, at, { set() {}, configurable: true });
+  try {
+    return fn();
+  } finally {
+    for (const at of places) delete Array.prototype[at];
+  }
+}
+
+overruled('setters on Array.prototype take neither callbacks nor rows nor the names of columns (C-14.3)', () => {
+  const logged = { count: 0 };
+  const seen = underSetters(() => {
+    const db = new Database(':memory:', { verbose: () => { logged.count += 1; } });
+    db.function('f', (x) => x + 1);
+    db.aggregate('g', { step: (sum, x) => sum + x, start: 5 });
+    db.table('v', { columns: ['x', 'y'], * rows(p) { yield { y: p, x: 7 }; } });
+    const value = (sql, x) => db.prepare(sql).pluck().get(x);
+    const values = { f: value('select f(?)', 1), g: value('select g(?)', 1), v: db.prepare('select * from v(?)').get(3) };
+    db.close();
+    return values;
+  });
+  assert.deepEqual(seen, { f: 2, g: 6, v: { x: 7, y: 3 } });
+  assert.equal(logged.count, 3);
 });

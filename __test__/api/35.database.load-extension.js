@@ -5,7 +5,7 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const path = require('node:path');
-const { SqliteError, open, tempFile, throwsLike, throwsBusy, throwsOpen, thrownBy } = require('../support/database.js');
+const { SqliteError, overruled, open, tempFile, throwsLike, throwsBusy, throwsOpen, thrownBy } = require('../support/database.js');
 const { testWithExtension, suffix } = require('../support/extension.js');
 
 test('path and entry point must be strings (C-26.1)', (t) => {
@@ -15,6 +15,13 @@ test('path and entry point must be strings (C-26.1)', (t) => {
     throwsLike(() => db.loadExtension('x', value), TypeError, 'Expected second argument to be a string');
   }
   throwsLike(() => db.loadExtension(), TypeError, 'Expected first argument to be a string');
+});
+
+overruled('a NUL is refused, and cuts nothing (C-26.1)', (t) => {
+  const message = 'The path and the entry point of an extension cannot contain a NUL character';
+  for (const args of [['nowhere\0.so'], ['\0'], ['nowhere', 'entry\0']]) {
+    throwsLike(() => open(t).loadExtension(...args), TypeError, message);
+  }
 });
 
 testWithExtension('its functions can be used at once; the database is returned (C-26.5)', (t, extension) => {

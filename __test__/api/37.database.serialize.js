@@ -84,8 +84,9 @@ overruled('making the image of an empty file does not write to it', (t) => {
   assert.equal(readonly.serialize().length, 4096);
 });
 
-overruled('an unknown or unreadable database says so (overrules C-28.4)', (t) => {
+overruled('an unknown or unreadable database says so (overrules C-28.4, C-36.3)', (t) => {
   throwsLike(() => open(t).serialize({ attached: 'nope' }), SqliteError, 'unknown database nope', 'SQLITE_ERROR');
+  throwsLike(() => open(t).serialize({ attached: 'main\0' }), SqliteError, 'unknown database main\0', 'SQLITE_ERROR');
   const { name } = openKeyed(t, tempFile(t), KEY).exec('CREATE TABLE t (x)');
   throwsNotADb(() => open(t, name).serialize());
 });

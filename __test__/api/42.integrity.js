@@ -163,7 +163,7 @@ for (const [name, operate, ...rest] of MATRIX) {
   Object.entries(STATES).forEach(([state, run], index) => {
     const expected = rest[index];
     const prepare = rest[4];
-    test(`${name} ${state}: ${expected} (C-21.1)`, (t) => {
+    test(`${name} ${state}: ${expected} (C-21.1${state.startsWith('while') ? ', C-13.6' : ''})`, (t) => {
       const it = scene(t, prepare);
       assert.equal(run(it, operate), expected);
       // C-21.4: whatever happened, the connection is idle again.
@@ -182,7 +182,7 @@ for (const name of ['key', 'rekey']) {
     assert.equal(result(() => it.db[name](KEY)), OPEN);
   });
 
-  overruled(`${name} while iterating is refused (overrules C-21.1 and C-31.8)`, (t) => {
+  overruled(`${name} while iterating is refused (overrules C-21.1, C-31.8, C-36.6)`, (t) => {
     const it = scene(t);
     assert.equal(STATES['while iterating'](it, () => it.db[name](KEY)), BUSY);
     assert.equal(STATES['while iterating in unsafe mode'](it, () => it.db[name](KEY)), BUSY);

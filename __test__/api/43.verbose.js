@@ -61,6 +61,7 @@ test('compiling, failing to compile, keys and triggers are not told (C-30.1)', (
   db.prepare('select 1');
   assert.throws(() => db.exec('nonsense'));
   assert.throws(() => db.prepare('select ?').get());
+  db.serialize();
   assert.deepEqual(take(), []);
   db.exec('CREATE TABLE t (x); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO t VALUES (2); END');
   take();

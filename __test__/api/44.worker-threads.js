@@ -170,7 +170,7 @@ const CALLED_FOR_EVER = {
   'a table': "db.table('called', { columns: ['x'], * rows() { for (;;) yield [counted()]; } }); db.exec('SELECT * FROM called');",
 };
 for (const [kind, code] of Object.entries(CALLED_FOR_EVER)) {
-  overruled(`a worker that is terminated while ${kind} is called for ever ends (overrules C-32.4)`, async (t) => {
+  overruled(`a worker that is terminated while ${kind} is called for ever ends (overrules C-32.4, C-36.7)`, async (t) => {
     const worker = startWorker(t, ENDLESS + code);
     assert.equal(await answer(worker), 'going');
     const startedAt = Date.now();

@@ -61,6 +61,7 @@ test('a locked file lets some calls through and fails those that read (C-31.10)'
   assert.equal(typeof db.transaction(() => {}), 'function');
   assert.deepEqual(db.pragma('cipher'), [{ chacha20: 'chacha20' }]);
   assert.equal(db.exec('begin; commit'), db);
+  assert.equal(db.function('f', () => 1), db);
   for (const read of [
     () => db.prepare('select 1'), () => db.prepare('select * from t'), () => db.exec('select 1'),
     () => db.pragma('user_version'), () => db.pragma('cache_size'), () => db.pragma('journal_mode'),

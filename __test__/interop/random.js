@@ -2,9 +2,10 @@
 
 // Random numbers that can be had again: SEALITE_TEST_SEED repeats a run whose seed a test has printed.
 
+const someSeed = () => Number(process.env.SEALITE_TEST_SEED || Math.floor(Math.random() * 2 ** 31));
+
 /** mulberry32: numbers from 0 up to 1. */
-function seededRandom() {
-  const seed = Number(process.env.SEALITE_TEST_SEED || Math.floor(Math.random() * 2 ** 31));
+function seededRandom(seed = someSeed()) {
   let state = seed >>> 0;
   const random = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -15,4 +16,4 @@ function seededRandom() {
   return { random, seed };
 }
 
-module.exports = { seededRandom };
+module.exports = { seededRandom, someSeed };

@@ -44,13 +44,20 @@ impl Keeper {
     /// Keeps `value` until the result is dropped.
     pub(crate) fn keep(self: &Rc<Self>, env: Env<'_>, value: Value<'_>) -> Result<Kept> {
         let reused = self.free.borrow_mut().pop();
-        let at = reused.unwrap_or_else(|| self.count.replace(self.count.get() + 1));
+        let at = reused.map_or_else(|| self.new_place(env), Ok)?;
         let kept = Kept {
             keeper: Rc::clone(self),
             at,
         };
         kept.set(env, value)?;
         Ok(kept)
+    }
+
+    fn new_place(&self, env: Env<'_>) -> Result<u32> {
+        let at = self.count.get();
+        env.define_element(self.array()?.get(env)?, at, env.undefined()?)?;
+        self.count.set(at + 1);
+        Ok(at)
     }
 
     /// Runs `body` in a handle scope; an error of it becomes the pending exception.

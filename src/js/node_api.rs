@@ -264,6 +264,23 @@ impl<'e> Env<'e> {
         self.check(unsafe { sys::napi_set_element(self.ptr, array.ptr, index, value.ptr) })
     }
 
+    /// Makes an own element of a place that the array does not have yet, whatever setters the
+    /// prototypes have.
+    pub(crate) fn define_element(
+        self,
+        array: Value<'_>,
+        index: u32,
+        value: Value<'_>,
+    ) -> Result<()> {
+        let descriptor = sys::napi_property_descriptor {
+            name: self.string(index.to_string().as_bytes())?.ptr,
+            value: value.ptr,
+            attributes: Access::Open.attributes(),
+            ..EMPTY_DESCRIPTOR
+        };
+        self.define_all(array, &[descriptor])
+    }
+
     /// Defines own properties, whatever setters the prototypes have.
     pub(crate) fn define(
         self,

@@ -13,6 +13,9 @@ use rusqlite::ffi;
 
 use crate::error::{Error, Result};
 
+const NUL_IN_NAME: &str =
+    "The path and the entry point of an extension cannot contain a NUL character";
+
 /// Lets the API (not SQL) load extensions on this connection.
 pub(crate) fn enable(connection: &rusqlite::Connection) -> Result<()> {
     let (on, unasked) = (1, std::ptr::null_mut::<std::ffi::c_int>());
@@ -41,6 +44,7 @@ pub(crate) fn load(
             code: failure.extended_code,
             message: message.unwrap_or_else(|| "the extension gave no reason".to_owned()),
         },
+        rusqlite::Error::NulError(_) => Error::of_type(NUL_IN_NAME),
         other => Error::of_type(other.to_string()),
     })
 }
