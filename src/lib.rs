@@ -5,6 +5,7 @@
 //! | [`js`] | Node: classes, values, what may run while what is running |
 //! | `sqlite` | prepared statements and callbacks that rusqlite leaves out |
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
+//! | `vfs` | files that SQLite opens without a name: unreadable, and in which directory |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 pub mod codec;
 mod error;
@@ -12,3 +13,4 @@ mod guard;
 pub mod js;
 pub mod pager;
 mod sqlite;
+mod vfs;

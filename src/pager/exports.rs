@@ -13,7 +13,7 @@ use libsqlite3_sys as ffi;
 use super::engine::{Pager, Parse, RawPager, RawParse, Schema};
 use super::state::with_state;
 use super::{Result, hook, keying, pragma, prove, rekey};
-use crate::guard;
+use crate::{guard, vfs};
 
 /// `SealiteHooks` of the bridge, field by field.
 #[repr(C)]
@@ -35,6 +35,12 @@ struct Hooks {
     x_change_counter: unsafe extern "C" fn(*mut c_void) -> u32,
     x_vacuum_begins: unsafe extern "C" fn(*mut ffi::sqlite3, c_int),
     x_vacuum_reserve: unsafe extern "C" fn(*mut ffi::sqlite3, c_int, c_int) -> c_int,
+    x_open_nameless: unsafe extern "C" fn(
+        *mut ffi::sqlite3_vfs,
+        *mut ffi::sqlite3_file,
+        c_int,
+        *mut c_int,
+    ) -> c_int,
 }
 
 unsafe extern "C" {
@@ -56,6 +62,7 @@ pub(super) fn install() {
             x_change_counter,
             x_vacuum_begins,
             x_vacuum_reserve,
+            x_open_nameless,
         };
         // SAFETY: the bridge copies the table; the fields are those of its own declaration.
         unsafe { sealite_install(&raw const hooks) };
@@ -233,17 +240,22 @@ unsafe extern "C" fn x_vacuum_reserve(
     guard::call(reserve_len, || {
         // SAFETY: as above.
         let main = unsafe { Schema::new(db, 0) };
-        let rekey = main.and_then(|main| {
-            with_state(main, |state| {
-                state
-                    .rekey_by_vacuum
-                    .as_ref()
-                    .map(|rekey| rekey.reserve_len)
-            })
-        });
+        let rekey = main.and_then(|main| with_state(main, |state| state.rekey_reserve_len));
         rekey
             .and_then(|len| c_int::try_from(len).ok())
             .unwrap_or(reserve_len)
+    })
+}
+
+unsafe extern "C" fn x_open_nameless(
+    vfs_ptr: *mut ffi::sqlite3_vfs,
+    file_ptr: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags_ptr: *mut c_int,
+) -> c_int {
+    // SAFETY: SQLite passes its own arguments on.
+    guard::call(ffi::SQLITE_CANTOPEN, || unsafe {
+        vfs::open(vfs_ptr, file_ptr, flags, out_flags_ptr)
     })
 }
 
