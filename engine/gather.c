@@ -7,8 +7,8 @@
 ** what it expects there. An error is that of the call that writes.
 */
 
-/* The most that is gathered: enough that the calls no longer count, little beside a page cache. */
-#define SEALITE_GATHER_MAX (256*1024)
+/* The most that is gathered: the VFS for Unix takes no more with one call (see seekAndWriteFd). */
+#define SEALITE_GATHER_MAX 0x1ffff
 
 /* Begins to gather the frames for the pages of pList. Without memory they are written one by one. */
 static void sealiteGatherBegin(WalWriter *p, PgHdr *pList){
