@@ -14,7 +14,7 @@ const marker = process.env.WATCHED_MARKER;
 const { pragmas, key, otherKey, journalMode, tempDirectory } = JSON.parse(lock);
 
 /** More than a sort keeps in memory, more than a cache of ten pages holds. */
-const ROWS = 2500;
+const ROWS = 1800;
 const BODY = `substr(replace(hex(zeroblob(30)), '00', '${marker}'), 1, 700 + i % 10)`;
 const ROW = `printf('%08d ', i * 7919 % ${ROWS}) || ${BODY}`;
 const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})`;
@@ -28,9 +28,9 @@ const steps = {
   'fill a temporary table': (db) => db.exec('CREATE TEMP TABLE draft AS SELECT * FROM mail; CREATE INDEX temp.by_n ON draft (n, body)'),
   'change a temporary table': (db) => db.exec('UPDATE draft SET body = body || n; DELETE FROM draft WHERE n % 3 = 0'),
   'roll back in a temporary table': (db) => db.exec('BEGIN; UPDATE draft SET body = n || body; ROLLBACK'),
-  'a statement that may fail': (db) => db.exec("BEGIN; UPDATE mail SET n = n + 0; UPDATE mail SET body = body || '.'; COMMIT"),
+  'a statement that may fail': (db) => db.exec("BEGIN; UPDATE mail SET n = n + 1; UPDATE mail SET body = body || '.'; COMMIT"),
   'a statement that fails': (db) => {
-    db.exec('BEGIN; UPDATE mail SET n = n + 0');
+    db.exec('BEGIN; UPDATE mail SET n = n + 1');
     try {
       db.exec(`UPDATE mail SET body = CASE id WHEN ${ROWS} THEN (SELECT body FROM mail WHERE id = 1) ELSE body || 'x' END`);
     } catch (error) {
@@ -38,7 +38,7 @@ const steps = {
     }
     db.exec('COMMIT');
   },
-  'upsert': (db) => db.exec(`BEGIN; UPDATE mail SET n = n + 0; INSERT INTO mail SELECT id, body, n FROM mail WHERE true
+  'upsert': (db) => db.exec(`BEGIN; UPDATE mail SET n = n + 1; INSERT INTO mail SELECT id, body, n FROM mail WHERE true
     ON CONFLICT (id) DO UPDATE SET body = excluded.body || n; COMMIT`),
   'savepoints': (db) => db.exec(`BEGIN; UPDATE mail SET n = n + 1; SAVEPOINT a; UPDATE mail SET body = '${marker}' || body;
     SAVEPOINT b; DELETE FROM mail WHERE id % 2 = 0; ROLLBACK TO b; RELEASE b; ROLLBACK TO a; COMMIT`),
