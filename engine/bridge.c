@@ -23,6 +23,7 @@ struct SealiteHooks {
   int (*xKeyByName)(sqlite3*, int iDb, int *pSeen);
   void (*xNotADatabase)(sqlite3*, Pager*);
   int (*xIsDoubtful)(void *pCodec);
+  int (*xOpenNameless)(sqlite3_vfs*, sqlite3_file*, int flags, int *pFlagsOut);
 };
 
 static SealiteHooks sealiteHooks;
@@ -77,6 +78,14 @@ static void sealiteVacuumBegins(sqlite3 *db, int iDb){
 static int sealiteVacuumReserve(sqlite3 *db, int iDb, int nReserve){
   if( sealiteHooks.xVacuumReserve==0 ) return nReserve;
   return sealiteHooks.xVacuumReserve(db, iDb, nReserve);
+}
+
+/* A file that SQLite opens for its own use: it has no name. */
+static int sealiteOpenNameless(
+  sqlite3_vfs *pVfs, sqlite3_file *pFile, int flags, int *pFlagsOut
+){
+  if( sealiteHooks.xOpenNameless==0 ) return pVfs->xOpen(pVfs, 0, pFile, flags, pFlagsOut);
+  return sealiteHooks.xOpenNameless(pVfs, pFile, flags, pFlagsOut);
 }
 
 /* ------------------------------- what the core of a SQLITE_HAS_CODEC build asks of its codec */
@@ -181,6 +190,27 @@ int sealite_in_use(sqlite3 *db, int iDb){
   return sqlite3BtreeTxnState(p)!=SQLITE_TXN_NONE
       || p->nBackup>0
       || sqlite3PcacheRefCount(sqlite3BtreePager(p)->pPCache)>0;
+}
+
+/* The VFS of a connection. It goes over to those of its databases that had the same one. */
+sqlite3_vfs *sealite_vfs(sqlite3 *db){ return db->pVfs; }
+void sealite_set_vfs(sqlite3 *db, sqlite3_vfs *pVfs){
+  int i;
+  for(i=0; i<db->nDb; i++){
+    Pager *pPager = sealite_pager(db, i);
+    if( pPager && pPager->pVfs==db->pVfs ) pPager->pVfs = pVfs;
+  }
+  db->pVfs = pVfs;
+}
+
+int sealite_is_system_vfs(const sqlite3_vfs *pVfs){
+#if SQLITE_OS_UNIX
+  return pVfs->xOpen==unixOpen;
+#elif SQLITE_OS_WIN
+  return pVfs->xOpen==winOpen;
+#else
+  return 0;
+#endif
 }
 
 int sealite_autocommit(sqlite3 *db){ return db->autoCommit; }
@@ -341,12 +371,12 @@ void sealite_free_message(sqlite3 *db, char *zErr){ sqlite3DbFree(db, zErr); }
 
 /* ------------------------------------------------------------------------ answers to PRAGMAs */
 
-/* One row with one text column whose name is the text. */
-void sealite_pragma_row(Parse *pParse, const char *zText){
+/* One row with one text column. */
+void sealite_pragma_row(Parse *pParse, const char *zName, const char *zText){
   Vdbe *v = sqlite3GetVdbe(pParse);
   if( v==0 ) return;
   sqlite3VdbeSetNumCols(v, 1);
-  sqlite3VdbeSetColName(v, 0, COLNAME_NAME, zText, SQLITE_TRANSIENT);
+  sqlite3VdbeSetColName(v, 0, COLNAME_NAME, zName, SQLITE_TRANSIENT);
   returnSingleText(v, zText);
 }
 

@@ -1,5 +1,5 @@
 //! Compiles SQLite: the amalgamation of `sqlcipher-src` without SQLCipher's own cryptography, with
-//! the edits of `edits.rs`, and `limit_clause.c` and `bridge.c` in the same translation unit.
+//! the edits of `edits.rs`, and our own C files in the same translation unit.
 
 mod edits;
 mod options;
@@ -17,6 +17,7 @@ fn main() {
         "edits.rs",
         "options.rs",
         "bridge.c",
+        "gather.c",
         "limit_clause.c",
     ] {
         println!("cargo:rerun-if-changed={file}");
@@ -32,7 +33,10 @@ fn amalgamation() -> String {
     let bytes = fs::read(&path).expect("sqlcipher-src ships its amalgamation");
     let text = String::from_utf8_lossy(&bytes);
     let text = edits::apply(&without_crypto(&text));
-    format!("{text}\n#include \"limit_clause.c\"\n#include \"bridge.c\"\n")
+    let own: String = ["limit_clause.c", "gather.c", "bridge.c"]
+        .map(|file| format!("#include \"{file}\"\n"))
+        .concat();
+    format!("{text}\n{own}")
 }
 
 fn without_crypto(text: &str) -> String {

@@ -33,6 +33,25 @@ pub(crate) fn apply(text: &str) -> String {
 
 const EDITS: &[Edit] = &[
     Edit {
+        why: "declares what opens a file without a name",
+        anchor: "/*\n** The next group of routines are convenience wrappers around the\n** VFS methods.\n*/\nSQLITE_PRIVATE int sqlite3OsOpen(\n",
+        replacement: r"
+static int sealiteOpenNameless(sqlite3_vfs*, sqlite3_file*, int, int*);
+SQLITE_PRIVATE int sqlite3OsOpen(
+",
+    },
+    Edit {
+        why: "a file without a name (temporary tables, sorts, statement journals) is unreadable: src/vfs",
+        anchor: "  rc = pVfs->xOpen(pVfs, zPath, pFile, flags & 0x1087f7f, pFlagsOut);\n",
+        replacement: r"
+  if( zPath==0 ){
+    rc = sealiteOpenNameless(pVfs, pFile, flags & 0x1087f7f, pFlagsOut);
+  }else{
+    rc = pVfs->xOpen(pVfs, zPath, pFile, flags & 0x1087f7f, pFlagsOut);
+  }
+",
+    },
+    Edit {
         why: "the bridge's functions are used by the pager, which stands before them",
         anchor: "/*\n** A macro used for invoking the codec if there is one\n*/\n",
         replacement: r"
@@ -44,6 +63,7 @@ static void sealitePage1WasRead(Pager*);
 static int sealitePageIsNew(Pager*, Pgno);
 static void sealiteNotADatabase(sqlite3*, Pager*);
 static int sealiteIsDoubtful(Pager*);
+static int sealiteWriteRecord(sqlite3_file*, i64, Pgno, const void*, int, const u32*);
 static void sealiteBeforeToken(Parse*, void*, int, const char*, u32);
 static ExprList *sealiteWithoutClause(Parse*, ExprList*);
 static void sealiteTakeClause(Parse*, ExprList**, Expr**);
@@ -148,7 +168,7 @@ static void sealiteTakeClause(Parse*, ExprList**, Expr**);
 ",
     },
     Edit {
-        why: "an image from a sub-journal in memory is plain: it goes to the file encrypted, and stays plain here",
+        why: "an image from a statement journal is plain: it goes to the file encrypted, and stays plain here",
         anchor: r"      CODEC2(pPager, aData, pgno, 7, rc=SQLITE_NOMEM_BKPT, aData);
       if(rc!=SQLITE_OK){
         if(pPg) sqlite3PcacheRelease(pPg);
@@ -230,6 +250,93 @@ static void sealiteTakeClause(Parse*, ExprList**, Expr**);
         if( rc==SQLITE_OK ){
           rc = pager_playback(pPager, !pPager->tempFile);
 ",
+    },
+    Edit {
+        why: "a record of the journal is written with one call: gather.c",
+        anchor: r"  rc = write32bits(pPager->jfd, iOff, pPg->pgno);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = sqlite3OsWrite(pPager->jfd, pData2, pPager->pageSize, iOff+4);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = write32bits(pPager->jfd, iOff+pPager->pageSize+4, cksum);
+  if( rc!=SQLITE_OK ) return rc;
+",
+        replacement: r"  rc = sealiteWriteRecord(pPager->jfd, iOff, pPg->pgno, pData2, (int)pPager->pageSize, &cksum);
+  if( rc!=SQLITE_OK ) return rc;
+",
+    },
+    Edit {
+        why: "as above; a statement journal needs no codec, as it has no name (src/vfs) or no file",
+        anchor: r"      char *pData2;
+
+/* BEGIN SQLCIPHER */
+#if SQLITE_HAS_CODEC
+      if( !pPager->subjInMemory ){
+        CODEC2(pPager, pData, pPg->pgno, 7, return SQLITE_NOMEM_BKPT, pData2);
+      }else
+#endif
+/* END SQLCIPHER */
+      pData2 = pData;
+",
+        replacement: "",
+    },
+    Edit {
+        why: "as above",
+        anchor: r"      rc = write32bits(pPager->sjfd, offset, pPg->pgno);
+      if( rc==SQLITE_OK ){
+        rc = sqlite3OsWrite(pPager->sjfd, pData2, pPager->pageSize, offset+4);
+      }
+",
+        replacement: r"      rc = sealiteWriteRecord(pPager->sjfd, offset, pPg->pgno, pData, (int)pPager->pageSize, 0);
+",
+    },
+    Edit {
+        why: "as above: its records are plain",
+        anchor: "  const int jrnlEnc = (isMainJrnl || pPager->subjInMemory==0);\n",
+        replacement: "  const int jrnlEnc = isMainJrnl;\n",
+    },
+    Edit {
+        why: "the frames of a transaction are written with one call: gather.c",
+        anchor: "  u32 iReCksum;              /* On commit, recalculate checksums from here */\n",
+        replacement: r"  u32 iReCksum;              /* On commit, recalculate checksums from here */
+  u8 *aGather;               /* Frames that are not written yet, or NULL */
+  int szGather;              /* Size of aGather in bytes */
+",
+    },
+    Edit {
+        why: "as above",
+        anchor: "  int szPage;                  /* Size of one page */\n} WalWriter;\n",
+        replacement: r"  int szPage;                  /* Size of one page */
+  int nGather;                 /* Bytes in Wal.aGather */
+  sqlite3_int64 iGather;       /* Where they belong in the file */
+} WalWriter;
+static void sealiteGatherBegin(WalWriter*, PgHdr*);
+static int sealiteGatherWrite(WalWriter*, const void*, int, i64);
+static int sealiteGatherEnd(WalWriter*);
+static void sealiteGatherDrop(Wal*);
+",
+    },
+    Edit {
+        why: "as above: a frame",
+        anchor: "  rc = sqlite3OsWrite(p->pFd, pContent, iAmt, iOffset);\n  return rc;\n}\n\n/*\n** Write out a single frame of the WAL\n",
+        replacement: "  rc = sealiteGatherWrite(p, pContent, iAmt, iOffset);\n  return rc;\n}\n\n/*\n** Write out a single frame of the WAL\n",
+    },
+    Edit {
+        why: "as above: before the first",
+        anchor: "  szFrame = szPage + WAL_FRAME_HDRSIZE;\n\n  /* Write all frames into the log file exactly once */\n",
+        replacement: "  szFrame = szPage + WAL_FRAME_HDRSIZE;\n  sealiteGatherBegin(&w, pList);\n\n",
+    },
+    Edit {
+        why: "as above: after the last, before anything reads them, syncs or publishes",
+        anchor: "  /* Recalculate checksums within the wal file if required. */\n  if( isCommit && pWal->iReCksum ){\n",
+        replacement: r"  rc = sealiteGatherEnd(&w);
+  if( rc ) return rc;
+  if( isCommit && pWal->iReCksum ){
+",
+    },
+    Edit {
+        why: "as above: an error on the way leaves the memory",
+        anchor: "    rc = walFrames(pWal, szPage, pList, nTruncate, isCommit, sync_flags);\n",
+        replacement: "    rc = walFrames(pWal, szPage, pList, nTruncate, isCommit, sync_flags);\n    sealiteGatherDrop(pWal);\n",
     },
     Edit {
         why: "the old change counter is in the plain page, not in the stored bytes",

@@ -24,6 +24,8 @@ const UNSAFE = [
   'src/sqlite/serialize.rs',
   'src/sqlite/step.rs',
   'src/sqlite/virtual_table.rs',
+  'src/vfs/directory.rs',
+  'src/vfs/nameless.rs',
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

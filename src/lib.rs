@@ -5,6 +5,7 @@
 //! | [`js`] | Node: classes, values, what may run while what is running |
 //! | `sqlite` | prepared statements and callbacks that rusqlite leaves out |
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
+//! | `vfs` | files that SQLite opens without a name: unreadable, and in which directory |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 //! | [`inspect`] | what a file is, seen from outside |
 pub mod codec;
@@ -14,3 +15,4 @@ pub mod inspect;
 pub mod js;
 pub mod pager;
 mod sqlite;
+mod vfs;

@@ -2,7 +2,7 @@
 
 // While a transaction is open and after its process was killed, file, journal and WAL hold nothing
 // readable of a keyed database. A plain database with the same work shows that the marker would be
-// found. Temporary files of statements, sorters and VACUUM are not looked at here.
+// found. Files without a name are looked at in unreadable-files.test.js.
 
 const test = require('node:test');
 const assert = require('node:assert/strict');

@@ -152,4 +152,4 @@ function unlockHere(db, { pragmas = [], key }) {
   return db;
 }
 
-module.exports = { SIDES, DIRECTIONS, start, shared, within, unlock, unlockHere };
+module.exports = { SIDES, DIRECTIONS, packageOf, start, shared, within, unlock, unlockHere };

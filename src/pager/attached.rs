@@ -136,7 +136,7 @@ impl AttachedCodec {
         encrypt(cipher, page_no, page, &mut self.scratch)
     }
 
-    /// The page as it goes to a rollback or statement journal: always under the key that the file
+    /// The page as it goes to a rollback journal: always under the key that the file
     /// was read with, so that a rollback restores pages in the old key.
     pub(super) fn store_journal(
         &mut self,

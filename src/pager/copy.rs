@@ -118,10 +118,12 @@ pub(crate) fn key_copy(
 /// Prepares an empty temporary database to take the pages of the source as they are.
 pub(crate) fn key_between(source: &Connection, name: &str, between: &Connection) -> Result<()> {
     let (source, between) = (find(source, name)?, find(between, "main")?);
-    between.set_secure_delete();
-    // Without a cipher, too: once the pages are there, no codec can be attached any more.
-    let codec = AttachedCodec::new(keying::copy_of(Some(source)));
-    hook::set_codec(between, Some(codec))?;
+    if let Some(vfs) = source.vfs().filter(|vfs| vfs.directory().is_some()) {
+        between.set_vfs(vfs);
+    }
+    // Nothing is encrypted, as the file has a key that nobody knows; but once the pages are there, no
+    // codec can be attached any more.
+    hook::set_codec(between, Some(AttachedCodec::new(None)))?;
     between
         .set_page_size(source.page_size(), source.reserve_len(), false)
         .map_err(Error::of_code)

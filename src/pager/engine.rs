@@ -8,6 +8,8 @@ use std::ptr::{self, NonNull};
 use libsqlite3_sys as ffi;
 use rusqlite::Connection;
 
+use crate::vfs::Vfs;
+
 /// SQLite's `Pager`, `Parse`: never looked into.
 #[repr(C)]
 pub(super) struct RawPager {
@@ -37,6 +39,8 @@ unsafe extern "C" {
     ) -> c_int;
     fn sealite_secure_delete(db: *mut ffi::sqlite3, index: c_int);
     fn sealite_in_use(db: *mut ffi::sqlite3, index: c_int) -> c_int;
+    fn sealite_vfs(db: *mut ffi::sqlite3) -> *mut ffi::sqlite3_vfs;
+    fn sealite_set_vfs(db: *mut ffi::sqlite3, vfs: *mut ffi::sqlite3_vfs);
     fn sealite_autocommit(db: *mut ffi::sqlite3) -> c_int;
     fn sealite_active_statements(db: *mut ffi::sqlite3) -> c_int;
     fn sealite_is_file(pager: *mut RawPager) -> c_int;
@@ -74,7 +78,7 @@ unsafe extern "C" {
     fn sealite_rollback(db: *mut ffi::sqlite3, index: c_int) -> c_int;
     fn sealite_vacuum(db: *mut ffi::sqlite3, index: c_int, message: *mut *mut c_char) -> c_int;
     fn sealite_free_message(db: *mut ffi::sqlite3, message: *mut c_char);
-    fn sealite_pragma_row(parse: *mut RawParse, text: *const c_char);
+    fn sealite_pragma_row(parse: *mut RawParse, name: *const c_char, text: *const c_char);
     fn sealite_pragma_error(parse: *mut RawParse, code: c_int, text: *const c_char);
 }
 
@@ -206,6 +210,20 @@ impl Schema {
     pub(super) fn has_active_statements(self) -> bool {
         // SAFETY: an open connection, see `new`.
         unsafe { sealite_active_statements(self.db.as_ptr()) != 0 }
+    }
+
+    /// The VFS of the connection.
+    pub(super) fn vfs(self) -> Option<Vfs> {
+        // SAFETY: an open connection, see `new`.
+        let vfs_ptr = unsafe { sealite_vfs(self.db.as_ptr()) };
+        // SAFETY: the VFS of a connection is registered.
+        unsafe { Vfs::new(vfs_ptr) }
+    }
+
+    /// Not while a statement is running: a sort may have threads that ask for the VFS.
+    pub(super) fn set_vfs(self, vfs: Vfs) {
+        // SAFETY: an open connection, see `new`; what a `Vfs` is stays one.
+        unsafe { sealite_set_vfs(self.db.as_ptr(), vfs.as_ptr()) }
     }
 
     /// Whether the connection is inside BEGIN or an outermost SAVEPOINT.
@@ -450,11 +468,11 @@ impl Parse {
         NonNull::new(parse_ptr).map(Parse)
     }
 
-    /// Answers one row with one column, which has the text as its name, too.
-    pub(super) fn answer(&self, text: &str) {
-        let text = to_c_text(text);
-        // SAFETY: the parser of the running call; SQLite copies the text.
-        unsafe { sealite_pragma_row(self.0.as_ptr(), text.as_ptr()) }
+    /// Answers one row with one column.
+    pub(super) fn answer(&self, name: &str, text: &str) {
+        let (name, text) = (to_c_text(name), to_c_text(text));
+        // SAFETY: the parser of the running call; SQLite copies both.
+        unsafe { sealite_pragma_row(self.0.as_ptr(), name.as_ptr(), text.as_ptr()) }
     }
 
     pub(super) fn fail(&self, code: c_int, message: &str) {

@@ -13,7 +13,7 @@ use libsqlite3_sys as ffi;
 use super::engine::{Pager, Parse, RawPager, RawParse, Schema};
 use super::state::with_state;
 use super::{Result, functions, hint, hook, keying, pragma, prove, rekey, uri};
-use crate::guard;
+use crate::{guard, vfs};
 
 /// `SealiteHooks` of the bridge, field by field.
 #[repr(C)]
@@ -38,6 +38,12 @@ struct Hooks {
     x_key_by_name: unsafe extern "C" fn(*mut ffi::sqlite3, c_int, *mut c_int) -> c_int,
     x_not_a_database: unsafe extern "C" fn(*mut ffi::sqlite3, *mut RawPager),
     x_is_doubtful: unsafe extern "C" fn(*mut c_void) -> c_int,
+    x_open_nameless: unsafe extern "C" fn(
+        *mut ffi::sqlite3_vfs,
+        *mut ffi::sqlite3_file,
+        c_int,
+        *mut c_int,
+    ) -> c_int,
 }
 
 unsafe extern "C" {
@@ -62,6 +68,7 @@ pub(super) fn install() {
             x_key_by_name,
             x_not_a_database,
             x_is_doubtful,
+            x_open_nameless,
         };
         // SAFETY: the bridge copies the table; the fields are those of its own declaration.
         unsafe { sealite_install(&raw const hooks) };
@@ -241,14 +248,7 @@ unsafe extern "C" fn x_vacuum_reserve(
     guard::call(reserve_len, || {
         // SAFETY: as above.
         let main = unsafe { Schema::new(db, 0) };
-        let rekey = main.and_then(|main| {
-            with_state(main, |state| {
-                state
-                    .rekey_by_vacuum
-                    .as_ref()
-                    .map(|rekey| rekey.reserve_len)
-            })
-        });
+        let rekey = main.and_then(|main| with_state(main, |state| state.rekey_reserve_len));
         rekey
             .and_then(|len| c_int::try_from(len).ok())
             .unwrap_or(reserve_len)
@@ -296,6 +296,18 @@ unsafe extern "C" fn x_is_doubtful(codec_ptr: *mut c_void) -> c_int {
         // SAFETY: the codec of the pager that asks.
         let hooked = unsafe { hook::from_ptr(codec_ptr) };
         hooked.map_or(0, |hooked| c_int::from(hooked.codec().is_doubtful()))
+    })
+}
+
+unsafe extern "C" fn x_open_nameless(
+    vfs_ptr: *mut ffi::sqlite3_vfs,
+    file_ptr: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags_ptr: *mut c_int,
+) -> c_int {
+    // SAFETY: SQLite passes its own arguments on.
+    guard::call(ffi::SQLITE_CANTOPEN, || unsafe {
+        vfs::open(vfs_ptr, file_ptr, flags, out_flags_ptr)
     })
 }
 

@@ -35,33 +35,26 @@ pub(super) fn key(schema: Schema, key: &[u8]) -> Result {
     attach(schema, cipher)
 }
 
-/// The cipher that an ATTACH without KEY, or VACUUM's copy, is given. `to_file`: the new database has
-/// a name, as in VACUUM INTO; VACUUM's own copy is a temporary file.
-pub(super) fn cipher_to_copy(main: Schema, to_file: bool) -> Option<Cipher> {
-    match with_state(main, |state| state.vacuum_source) {
-        None => copy_of(Some(main)),
-        Some(source) => match with_state(main, |state| {
-            state
-                .rekey_by_vacuum
-                .as_ref()
-                .map(|rekey| rekey.cipher.as_ref().map(Cipher::duplicate))
-        }) {
-            Some(rekeyed) => rekeyed,
-            None => copy_of(main.sibling(source))
-                .or_else(|| if to_file { copy_of(Some(main)) } else { None }),
-        },
-    }
+/// The cipher that an ATTACH without KEY, or the file of VACUUM INTO, is given.
+fn cipher_to_copy(main: Schema) -> Option<Cipher> {
+    let source = with_state(main, |state| state.vacuum_source);
+    source
+        .and_then(|source| copy_of(main.sibling(source)))
+        .or_else(|| copy_of(Some(main)))
 }
 
-/// Attaches a copied cipher to a database that has just been opened.
+/// Attaches a copied cipher to a database that has just been opened. A temporary one, such as VACUUM's
+/// own copy, gets none: its file has a key that nobody knows (`vfs`).
 pub(super) fn key_by_copy(schema: Schema) -> Result {
-    let cipher = schema
-        .main()
-        .and_then(|main| cipher_to_copy(main, schema.pager().is_file()));
+    let cipher = schema.main().and_then(cipher_to_copy);
     match cipher {
         Some(cipher) if !schema.pager().is_memory() => {
             with_state(schema, |state| state.settings.spend_params(cipher.scheme()));
-            attach(schema, Some(cipher))
+            if schema.pager().is_file() {
+                attach(schema, Some(cipher))
+            } else {
+                Ok(())
+            }
         }
         _ => Ok(()),
     }

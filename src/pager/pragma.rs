@@ -1,4 +1,4 @@
-//! The PRAGMAs about keys and ciphers: routing. SQLite asks here, at prepare, before it looks into
+//! The PRAGMAs about keys, ciphers and the directory of temporary files: routing. SQLite asks here, at prepare, before it looks into
 //! its own table, so an unknown name must be passed on, not refused.
 //!
 //! How a value is read is in [`crate::codec`]; what a key does is in `keying` and `rekey`.
@@ -16,6 +16,8 @@ use crate::codec::{Level, Reach, find_scheme};
 enum Answer {
     /// One row with one column; the text is value and name.
     Row(String),
+    /// The same, with the name that the PRAGMA has.
+    Value(&'static str),
     /// Handled, without a row.
     Nothing,
     /// Not ours.
@@ -25,7 +27,8 @@ enum Answer {
 /// Handles a PRAGMA. False: it is SQLite's own, or unknown.
 pub(super) fn pragma(schema: Schema, parse: &Parse, name: &str, value: Option<&str>) -> bool {
     match answer(schema, &name.to_ascii_lowercase(), value) {
-        Ok(Answer::Row(text)) => parse.answer(&text),
+        Ok(Answer::Row(text)) => parse.answer(&text, &text),
+        Ok(Answer::Value(text)) => parse.answer(name, text),
         Ok(Answer::Nothing) => {}
         Ok(Answer::Unknown) => return false,
         Err(Error { code, message }) => parse.fail(code, &message),
@@ -99,6 +102,7 @@ fn answer(schema: Schema, name: &str, value: Option<&str>) -> std::result::Resul
             });
             Ok(flag(on))
         }
+        ("temp_store_directory", _) => temp_store_directory(schema, value),
         _ => parameter(schema, name, value),
     }
 }
@@ -169,6 +173,29 @@ fn parameter(
     Ok(shown
         .map_err(|error| Error::new(error.to_string()))?
         .map_or(Answer::Unknown, Answer::Row))
+}
+
+/// Where temporary files are made from now on; an empty text leaves it to the system again.
+///
+/// Compat: SQLite drops the temporary tables here; they stay, as in the replaced package, where this
+/// PRAGMA does nothing (__test__/encryption/temp-directory.test.js).
+fn temp_store_directory(schema: Schema, value: Option<&str>) -> std::result::Result<Answer, Error> {
+    let vfs = schema.vfs().ok_or(Failure::code(ffi::SQLITE_INTERNAL))?;
+    let Some(text) = value else {
+        return Ok(vfs.directory().map_or(Answer::Nothing, Answer::Value));
+    };
+    if schema.has_active_statements() {
+        return Err(Error::new(
+            "temporary storage cannot be changed while a statement is running".to_owned(),
+        ));
+    }
+    schema.set_vfs(match text {
+        "" => vfs.without_directory(),
+        _ => vfs
+            .with_directory(text)
+            .map_err(|message| Error::new(message.to_owned()))?,
+    });
+    Ok(Answer::Nothing)
 }
 
 fn cipher_salt(schema: Schema, value: Option<&str>) -> std::result::Result<Answer, Error> {

@@ -10,7 +10,7 @@ use libsqlite3_sys as ffi;
 
 use super::attached::{AttachedCodec, MAGIC};
 use super::engine::Schema;
-use super::state::{RekeyByVacuum, with_state};
+use super::state::with_state;
 use super::{Failure, Result, hook, keying};
 use crate::codec::{Cipher, SaltSource};
 
@@ -221,13 +221,9 @@ fn vacuum(
     cipher: Option<Cipher>,
     reserve_len: usize,
 ) -> std::result::Result<(), i32> {
-    let copy = RekeyByVacuum {
-        cipher: cipher.as_ref().map(Cipher::duplicate),
-        reserve_len,
-    };
-    with_state(schema, |state| state.rekey_by_vacuum = Some(copy));
+    with_state(schema, |state| state.rekey_reserve_len = Some(reserve_len));
     hook::with_codec(schema.pager(), |codec| codec.begin_rekey(cipher));
     let done = schema.vacuum();
-    with_state(schema, |state| state.rekey_by_vacuum = None);
+    with_state(schema, |state| state.rekey_reserve_len = None);
     done
 }

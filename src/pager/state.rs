@@ -4,7 +4,7 @@
 
 use super::engine::{self, Schema};
 use crate::codec::value::ValueKey;
-use crate::codec::{Cipher, Salt, Settings};
+use crate::codec::{Salt, Settings};
 
 /// See the module.
 #[derive(Default)]
@@ -14,20 +14,14 @@ pub(super) struct State {
     pub(super) saved_salt: Option<Salt>,
     /// The index of the database that VACUUM is about to attach its copy for.
     pub(super) vacuum_source: Option<i32>,
-    /// A rekey that runs as a VACUUM, as the reserved bytes change.
-    pub(super) rekey_by_vacuum: Option<RekeyByVacuum>,
     /// The key of `sqlite3mc_vle_key`.
     pub(super) value_key: Option<ValueKey>,
     /// The scheme that the name of the main database asks for, if there is none of that name.
     pub(super) unknown_cipher: Option<String>,
     /// What the file looked like that was last found to be no database, until an error shows it.
     pub(super) hint: Option<String>,
-}
-
-/// What VACUUM's copy is made with, instead of what the database has.
-pub(super) struct RekeyByVacuum {
-    pub(super) cipher: Option<Cipher>,
-    pub(super) reserve_len: usize,
+    /// The reserved bytes that VACUUM is to give the pages, while it runs for a rekey.
+    pub(super) rekey_reserve_len: Option<usize>,
 }
 
 /// Runs `body` on the state of the connection. It must not call SQLite.
