@@ -19,6 +19,7 @@ const fails = (db, expression, message) => {
   throwsLike(() => value(db, expression), SqliteError, message, 'SQLITE_ERROR');
 };
 
+// C-31.17
 test('config: cipher, its default and the ends of its range', (t) => {
   answers(open(t), [
     ["'cipher'", 'chacha20'],
