@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const SqliteError = require('./sqlite-error');
-const { rowBuilders, runResult, iteratorResult } = require('./rows');
+const rows = require('./rows');
 
 const ROOT = path.join(__dirname, '..');
 const prepared = new WeakSet();
@@ -24,7 +24,7 @@ function loadBinding(nativeBinding) {
 
 function prepareBinding(binding) {
   if (!prepared.has(binding)) {
-    binding.initialize({ SqliteError, rowBuilders, runResult, iteratorResult });
+    binding.initialize({ SqliteError, ...rows });
     if (Symbol.dispose) makeDisposable(binding.StatementIterator.prototype);
     prepared.add(binding);
   }

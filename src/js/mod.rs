@@ -7,7 +7,8 @@
 //! | `backup` | copies of a database |
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
-//! | `bind`, `value`, `rows` | parameters, single values, rows |
+//! | `bind`, `value` | parameters, single values |
+//! | `rows`, `packed` | rows; batches of them |
 //! | `udf`, `table` | user functions and aggregates; virtual tables |
 //! | `keeper` | JavaScript values that SQLite's side refers to |
 //! | `wraps` | native parts whose objects were collected |
@@ -22,6 +23,7 @@ mod execution;
 mod iterator;
 mod keeper;
 mod node_api;
+mod packed;
 mod rows;
 mod state;
 mod statement;
@@ -40,6 +42,7 @@ use self::backup::Backup;
 use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
+use self::packed::Batch;
 use self::statement::Statement;
 use self::wraps::Wraps;
 use crate::error::{Error, Result};
@@ -55,6 +58,8 @@ pub(crate) struct State {
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
     pub(crate) next_backup: RefCell<Option<Backup>>,
+    /// The batch for the next rows; None while somebody fills it.
+    batch: Cell<Option<Box<Batch>>>,
     pub(crate) sessions: Rc<Sessions>,
     pub(crate) wraps: Rc<Wraps>,
     /// Whether file names may be URIs.
@@ -65,8 +70,16 @@ pub(crate) struct State {
 pub(crate) struct Scripts {
     /// `class SqliteError`.
     pub(crate) sqlite_error: Reference,
-    /// Makes the builders of rows with given names.
-    pub(crate) row_builders: Reference,
+    /// The memory that batches are read from.
+    pub(crate) packed: Reference,
+    /// Makes the function that builds a row with given names from its values.
+    pub(crate) row_builder: Reference,
+    /// Makes the function that appends a batch of rows to an array.
+    pub(crate) rows_builder: Reference,
+    /// Appends values to an array.
+    pub(crate) append: Reference,
+    /// Makes an array of its arguments.
+    pub(crate) list: Reference,
     /// Builds `{ changes, lastInsertRowid }`.
     pub(crate) run_result: Reference,
     /// Builds `{ value, done }`.
@@ -85,6 +98,18 @@ impl State {
         self.scripts
             .get()
             .ok_or(Error::Internal("initialize() was not called".into()))
+    }
+
+    /// An empty batch: the one kept here, or another while that one is being filled.
+    pub(crate) fn take_batch(&self) -> Box<Batch> {
+        let mut batch = self.batch.take().unwrap_or_default();
+        batch.clear();
+        batch
+    }
+
+    /// Takes a batch back for the next rows.
+    pub(crate) fn keep_batch(&self, batch: Box<Batch>) {
+        self.batch.set(Some(batch));
     }
 
     /// Makes the JavaScript object of a statement.
@@ -166,6 +191,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         next_backup: RefCell::new(None),
+        batch: Cell::default(),
         sessions,
         wraps: Rc::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
@@ -177,14 +203,18 @@ const FUNCTIONS: &[Function] = &[Function {
     call: initialize,
 }];
 
-/// `initialize({ SqliteError, rowBuilders, runResult, iteratorResult })`; later calls change nothing.
+/// `initialize({ SqliteError, …what lib/rows.js exports })`; later calls change nothing.
 fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {
     let env = call.env;
     let scripts = call.argument(0)?;
     let keep = |name| env.reference(env.named(scripts, name)?);
     let scripts = Scripts {
         sqlite_error: keep(c"SqliteError")?,
-        row_builders: keep(c"rowBuilders")?,
+        packed: keep(c"packed")?,
+        row_builder: keep(c"rowBuilder")?,
+        rows_builder: keep(c"rowsBuilder")?,
+        append: keep(c"append")?,
+        list: keep(c"list")?,
         run_result: keep(c"runResult")?,
         iterator_result: keep(c"iteratorResult")?,
     };

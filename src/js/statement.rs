@@ -326,8 +326,8 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     prepared.check_reader_for("columns")?;
     prepared.session.check(Operation::Read)?;
     let raw = prepared.statement.get()?.ok_or_else(not_open)?;
-    let array = env.array(raw.column_count())?;
-    for (at, index) in (0..).zip(0..raw.column_count()) {
+    let mut described = Vec::with_capacity(raw.column_count());
+    for index in 0..raw.column_count() {
         let object = env.object()?;
         let text = |text: Option<&CStr>| {
             text.map_or_else(|| env.null(), |text| env.string(text.to_bytes()))
@@ -356,9 +356,9 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
             },
         ];
         env.define(object, &properties, Access::Open)?;
-        env.set_element(array, at, object)?;
+        described.push(object);
     }
-    Ok(array)
+    env.call(env.state()?.scripts()?.list.get(env)?, &described)
 }
 
 fn to_string<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
