@@ -7,6 +7,7 @@ const path = require('node:path');
 
 const SqliteError = require('./sqlite-error');
 const rows = require('./rows');
+const { readAhead } = require('./iterator');
 
 const ROOT = path.join(__dirname, '..');
 const prepared = new WeakSet();
@@ -25,6 +26,7 @@ function loadBinding(nativeBinding) {
 function prepareBinding(binding) {
   if (!prepared.has(binding)) {
     binding.initialize({ SqliteError, ...rows });
+    readAhead(binding.StatementIterator.prototype);
     if (Symbol.dispose) makeDisposable(binding.StatementIterator.prototype);
     prepared.add(binding);
   }

@@ -3,8 +3,8 @@
 //
 // A batch is cells in memory that both sides see, plus one string with the short texts of all its
 // rows, so that a row costs no calls between the two. What goes into a cell is in
-// `src/js/packed.rs`. Where code generation is forbidden, `rowBuilder` and `rowsBuilder` give null,
-// and native code builds the rows property by property.
+// `src/js/packed.rs`. Statements that give many rows get generated code with literal shapes; where
+// code generation is forbidden, loops do.
 //
 // Nothing here runs code that others may have put on the prototypes: methods are taken once, and
 // elements are defined where a prototype has a setter for them.
@@ -29,6 +29,7 @@ const packed = new Uint8Array(memory);
 const { defineProperty } = Object;
 const substring = Function.prototype.call.bind(String.prototype.substring);
 const NO_ELEMENTS = Object.freeze([]);
+const NO_PROPERTIES = Object.freeze({});
 
 const known = new Map();
 
@@ -41,44 +42,63 @@ function rowBuilder(names) {
 }
 
 // `rows(array, count, text, others…)` appends `count` rows of the shape 'flat', 'raw' or 'pluck'
-// from the memory to the array; or null.
-function rowsBuilder(shape, names) {
+// from the memory to the array.
+function rowsBuilder(shape, names, often) {
   if (shape === 'pluck') return plucked;
+  return (often && generatedRows(shape, names)) || (shape === 'raw' ? arrays(names.length) : objects(names));
+}
+
+function generatedRows(shape, names) {
   const key = shape === 'raw' ? `raw ${names.length}` : `rows ${JSON.stringify(names)}`;
   return remembered(key, () => {
-    const cells = names.map((_, column) => `(kinds[k + ${column}] === ${TEXT}
+    const cells = names.map((_, column) => `(kinds[k + ${column}] === ${INTEGER}
+      ? integers[2 * k + ${2 * column}] : kinds[k + ${column}] === ${TEXT}
       ? substring(text, integers[2 * k + ${2 * column}], integers[2 * k + ${2 * column + 1}])
-      : kinds[k + ${column}] === ${INTEGER} ? integers[2 * k + ${2 * column}] : cell(k + ${column}, others))`);
+      : cell(k + ${column}, text, others))`);
     const make = generated(
       ['kinds', 'integers', 'substring', 'cell', 'NO_ELEMENTS', 'define'],
-      `return (array, count, text, ...others) => {
+      `return ((array, count, text, ...others) => {
         let at = array.length;
         for (let k = 0, end = count * ${names.length}; k !== end; k += ${names.length}, at += 1) {
           const row = ${literal(shape, names, cells)};
           if (at in NO_ELEMENTS) define(array, at, row); else array[at] = row;
         }
-      };`,
+      });`,
     );
     return make && make(kinds, integers, substring, cell, NO_ELEMENTS, define);
   });
 }
 
 function plucked(array, count, text, ...others) {
-  let at = array.length;
-  for (let k = 0; k !== count; k += 1, at += 1) {
-    const value = kinds[k] === TEXT ? substring(text, integers[2 * k], integers[2 * k + 1]) : cell(k, others);
-    if (at in NO_ELEMENTS) define(array, at, value); else array[at] = value;
-  }
+  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) define(array, at, cell(k, text, others));
 }
+
+const arrays = (width) => function rows(array, count, text, ...others) {
+  for (let k = 0, at = array.length, end = count * width; k !== end; at += 1) {
+    const row = [];
+    for (let column = 0; column !== width; column += 1, k += 1) define(row, column, cell(k, text, others));
+    define(array, at, row);
+  }
+};
+
+const objects = (names) => function rows(array, count, text, ...others) {
+  // What Object.prototype has, be it a setter or `__proto__`, must be defined.
+  const put = names.some((name) => name in NO_PROPERTIES) ? define : assign;
+  for (let k = 0, at = array.length, end = count * names.length; k !== end; at += 1) {
+    const row = {};
+    for (let column = 0; column !== names.length; column += 1, k += 1) put(row, names[column], cell(k, text, others));
+    define(array, at, row);
+  }
+};
 
 // Appends rows that are made already.
 function append(array, ...rows) {
   for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) define(array, at, rows[index]);
 }
 
-// The value of any cell that holds no text.
-function cell(k, others) {
+function cell(k, text, others) {
   switch (kinds[k]) {
+    case TEXT: return substring(text, integers[2 * k], integers[2 * k + 1]);
     case INTEGER: return integers[2 * k];
     case REAL: return reals[k];
     case BIGINT: return bigints[k];
@@ -87,9 +107,13 @@ function cell(k, others) {
   }
 }
 
-function define(array, at, value) {
-  if (at in NO_ELEMENTS) defineProperty(array, at, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
-  else array[at] = value;
+function define(target, name, value) {
+  if (name in NO_ELEMENTS) defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  else target[name] = value;
+}
+
+function assign(target, name, value) {
+  target[name] = value;
 }
 
 function remembered(key, make) {
@@ -122,8 +146,19 @@ const key = (name) => (name === '__proto__' ? '["__proto__"]' : JSON.stringify(n
 // An array of the arguments, whatever setters Array.prototype has.
 const list = (...values) => values;
 
+// Gives a new statement its own properties.
+function describe(statement, reader, readonly, source, database, busy) {
+  defineProperty(statement, 'reader', fixed(reader));
+  defineProperty(statement, 'readonly', fixed(readonly));
+  defineProperty(statement, 'source', fixed(source));
+  defineProperty(statement, 'database', fixed(database));
+  return defineProperty(statement, 'busy', { __proto__: null, get: busy, enumerable: true });
+}
+
+const fixed = (value) => ({ __proto__: null, value, enumerable: true });
+
 const runResult = (changes, lastInsertRowid) => ({ changes, lastInsertRowid });
 
 const iteratorResult = (value, done) => ({ value, done });
 
-module.exports = { packed, rowBuilder, rowsBuilder, append, list, runResult, iteratorResult };
+module.exports = { packed, rowBuilder, rowsBuilder, append, list, describe, runResult, iteratorResult };

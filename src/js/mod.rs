@@ -54,6 +54,8 @@ pub(crate) struct State {
     statement_class: Reference,
     iterator_class: Reference,
     backup_class: Reference,
+    /// The getter `busy` of all statements.
+    pub(crate) busy_getter: Reference,
     /// The native part for the object that is being constructed.
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
@@ -80,6 +82,8 @@ pub(crate) struct Scripts {
     pub(crate) append: Reference,
     /// Makes an array of its arguments.
     pub(crate) list: Reference,
+    /// Gives a statement its own properties.
+    pub(crate) describe: Reference,
     /// Builds `{ changes, lastInsertRowid }`.
     pub(crate) run_result: Reference,
     /// Builds `{ value, done }`.
@@ -188,6 +192,7 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         statement_class: env.reference(statement)?,
         iterator_class: env.reference(iterator)?,
         backup_class: env.reference(backup)?,
+        busy_getter: env.reference(env.method(statement::BUSY_GETTER)?)?,
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         next_backup: RefCell::new(None),
@@ -215,6 +220,7 @@ fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {
         rows_builder: keep(c"rowsBuilder")?,
         append: keep(c"append")?,
         list: keep(c"list")?,
+        describe: keep(c"describe")?,
         run_result: keep(c"runResult")?,
         iterator_result: keep(c"iteratorResult")?,
     };

@@ -286,20 +286,15 @@ impl<'e> Env<'e> {
         self.define_all(object, &descriptors)
     }
 
-    /// Defines an own, enumerable, fixed accessor without setter; it runs like a method.
-    pub(crate) fn define_getter<T: Class>(
-        self,
-        object: Value<'_>,
-        method: &'static Method<T>,
-    ) -> Result<()> {
-        let descriptor = sys::napi_property_descriptor {
-            utf8name: method.name.as_ptr(),
-            getter: Some(x_method::<T>),
-            attributes: Access::Fixed.attributes(),
-            data: method.as_data(),
-            ..EMPTY_DESCRIPTOR
-        };
-        self.define_all(object, &[descriptor])
+    /// A function that runs as a method of its receiver.
+    pub(crate) fn method<T: Class>(self, method: &'static Method<T>) -> Result<Value<'e>> {
+        let (name, len) = (method.name.as_ptr(), method.name.count_bytes().cast_signed());
+        self.value(|env, out| {
+            let data = method.as_data();
+            // SAFETY: the name is NUL-terminated; `data` is a static `Method<T>`, which is what
+            // `x_method::<T>` expects.
+            unsafe { sys::napi_create_function(env, name, len, Some(x_method::<T>), data, out) }
+        })
     }
 
     fn define_all(

@@ -8,7 +8,7 @@
 
 use super::node_api::{Env, Value};
 use super::value::{self, Integers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sqlite::step::{Column, RawStatement};
 
 /// Cells on their way.
@@ -49,7 +49,7 @@ impl Batch {
         for index in 0..column_count {
             let column = raw.column(index)?;
             if !self.add_cell(column, integers) {
-                self.add(OTHER, pair(others.len(), 0)?);
+                self.add(OTHER, pair(others.len(), 0));
                 others.push(value::to_js(env, column, integers)?);
             }
         }
@@ -99,7 +99,7 @@ impl Batch {
             (Column::Null, _) => self.add(NULL, [0; 8]),
             (Column::Integer(number), Integers::Bigint) => self.add(BIGINT, number.to_ne_bytes()),
             (Column::Integer(number), Integers::Number) => match i32::try_from(number) {
-                Ok(small) => self.add(INTEGER, halves(small, 0)),
+                Ok(small) => self.add(INTEGER, pair_of(small.cast_unsigned(), 0)),
                 #[expect(clippy::cast_precision_loss, reason = "numbers are so in JavaScript")]
                 Err(_) => self.add(REAL, (number as f64).to_ne_bytes()),
             },
@@ -109,10 +109,7 @@ impl Batch {
                 if text.len() > MAX_SLICE_LEN || !push_latin1(&mut self.text, text) {
                     return false;
                 }
-                let Ok(range) = pair(start, self.text.len()) else {
-                    return false;
-                };
-                self.add(TEXT, range);
+                self.add(TEXT, pair(start, self.text.len()));
             }
             (Column::Blob(_), _) => return false,
         }
@@ -153,18 +150,19 @@ fn push_latin1(out: &mut Vec<u8>, text: &[u8]) -> bool {
     }
 }
 
-fn pair(first: usize, second: usize) -> Result<[u8; 8]> {
-    match (i32::try_from(first), i32::try_from(second)) {
-        (Ok(first), Ok(second)) => Ok(halves(first, second)),
-        _ => Err(Error::Internal("a batch of rows is too long".into())),
-    }
+/// Two numbers that are far below 2^31, as the batch is small.
+fn pair(first: usize, second: usize) -> [u8; 8] {
+    let half = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    pair_of(half(first), half(second))
 }
 
-fn halves(first: i32, second: i32) -> [u8; 8] {
-    let mut cell = [0; 8];
-    cell[..4].copy_from_slice(&first.to_ne_bytes());
-    cell[4..].copy_from_slice(&second.to_ne_bytes());
-    cell
+fn pair_of(first: u32, second: u32) -> [u8; 8] {
+    let (low, high) = if cfg!(target_endian = "little") {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    (u64::from(high) << 32 | u64::from(low)).to_ne_bytes()
 }
 
 #[cfg(test)]

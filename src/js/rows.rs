@@ -1,8 +1,9 @@
 //! Rows as JavaScript values: objects, single values, objects per table, arrays.
 //!
 //! `lib/rows.js` makes functions per list of column names that build rows: one from its values, or
-//! many from a batch (`packed`). Making them costs more than a few rows, so a statement earns them;
-//! until then, and where they do not suit, properties are defined one by one.
+//! many from a batch (`packed`). Having them made costs more than a few rows, and having code
+//! generated more than a hundred, so a statement earns them; until then, and where they do not suit,
+//! properties are defined one by one.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int};
@@ -34,7 +35,15 @@ pub(crate) struct Builders {
     version: Cell<c_int>,
     rows_made: Cell<u32>,
     one: RefCell<Option<Rc<Builder>>>,
-    many: RefCell<Option<(Shape, Rc<Builder>)>>,
+    many: RefCell<Option<(Shape, Earned, Rc<Builder>)>>,
+}
+
+/// What the rows that a statement gave until now are worth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Earned {
+    Nothing,
+    Loops,
+    GeneratedCode,
 }
 
 /// Makes the rows of one execution.
@@ -47,8 +56,10 @@ pub(crate) struct RowMaker<'b> {
 /// A function of `lib/rows.js`, or None where rows are built without one.
 struct Builder(Option<Reference>);
 
-/// Rows that a statement must give before builders are made for it.
-const ROWS_TO_EARN_BUILDERS: u32 = 8;
+const ROWS_TO_EARN_LOOPS: u32 = 2;
+const ROWS_TO_EARN_CODE: u32 = 200;
+/// `get` and `next` have no loops; a builder of one row is little code.
+const ROWS_TO_EARN_ONE: u32 = 8;
 /// Wider rows are not built by functions: their code would be too long.
 const MAX_BUILDER_COLUMNS: usize = 64;
 /// Rows per handle scope where they are built one by one.
@@ -60,7 +71,7 @@ impl RowMaker<'_> {
     /// The current row.
     pub(crate) fn one<'e>(&self, env: Env<'e>, raw: &RawStatement) -> Result<Value<'e>> {
         if self.shape == Shape::Flat
-            && self.builders.earned(raw, 1)
+            && self.builders.count(raw, 1) >= ROWS_TO_EARN_ONE
             && let Some(row) = &self.builders.one(env, raw)?.0
         {
             let row = row.get(env)?;
@@ -84,6 +95,59 @@ impl RowMaker<'_> {
         Ok(array)
     }
 
+    /// An array of the next rows, `limit` at most, and how the last step went.
+    pub(crate) fn ahead<'e>(
+        &self,
+        env: Env<'e>,
+        raw: &mut RawStatement,
+        limit: u32,
+    ) -> Result<(Value<'e>, Result<Step>)> {
+        let array = env.array(0)?;
+        let rows = self.rows_builder(env, raw)?;
+        let mut batch = env.state()?.take_batch();
+        let (mut row_count, mut others, mut values) = (0, Vec::new(), vec![array]);
+        let mut step = Ok(Step::Row);
+        while row_count < limit && !batch.is_full(self.width(raw)) {
+            step = raw.step();
+            if !matches!(step, Ok(Step::Row)) {
+                break;
+            }
+            row_count += 1;
+            match rows {
+                None => values.push(self.plain(env, raw)?),
+                Some(_) => {
+                    batch.add_row(env, raw, self.width(raw), self.integers, &mut others)?;
+                }
+            }
+        }
+        self.builders.count(raw, row_count);
+        match rows {
+            _ if row_count == 0 => {}
+            Some(rows) => batch.give(env, rows, array, row_count, &others)?,
+            None => append(env, &values)?,
+        }
+        env.state()?.keep_batch(batch);
+        Ok((array, step))
+    }
+
+    fn rows_builder<'e>(&self, env: Env<'e>, raw: &RawStatement) -> Result<Option<Value<'e>>> {
+        match self.builders.earned(raw) {
+            Earned::Nothing => Ok(None),
+            earned => {
+                let builder = self.builders.many(env, raw, self.shape, earned)?;
+                builder.0.as_ref().map(|rows| rows.get(env)).transpose()
+            }
+        }
+    }
+
+    /// How many columns a row takes its values from.
+    fn width(&self, raw: &RawStatement) -> usize {
+        match self.shape {
+            Shape::Pluck => 1,
+            Shape::Flat | Shape::Expand | Shape::Raw => raw.column_count(),
+        }
+    }
+
     /// Adds rows from the current one on, one batch at most.
     fn add_some<'s>(
         &self,
@@ -92,12 +156,10 @@ impl RowMaker<'_> {
         array: Value<'s>,
         batch: &mut Batch,
     ) -> Result<Step> {
-        if self.builders.earned(raw, 0)
-            && let Some(rows) = &self.builders.many(env, raw, self.shape)?.0
-        {
-            return self.add_packed(env, raw, array, rows.get(env)?, batch);
+        match self.rows_builder(env, raw)? {
+            Some(rows) => self.add_packed(env, raw, array, rows, batch),
+            None => self.add_plain(env, raw, array),
         }
-        self.add_plain(env, raw, array)
     }
 
     fn add_packed<'s>(
@@ -108,16 +170,14 @@ impl RowMaker<'_> {
         rows: Value<'s>,
         batch: &mut Batch,
     ) -> Result<Step> {
-        let column_count = match self.shape {
-            Shape::Pluck => 1,
-            Shape::Flat | Shape::Expand | Shape::Raw => raw.column_count(),
-        };
+        let column_count = self.width(raw);
         let (mut others, mut row_count, mut step) = (Vec::new(), 0, Step::Row);
         while step == Step::Row && !batch.is_full(column_count) {
             batch.add_row(env, raw, column_count, self.integers, &mut others)?;
             row_count += 1;
             step = raw.step()?;
         }
+        self.builders.count(raw, row_count);
         batch.give(env, rows, array, row_count, &others)?;
         Ok(step)
     }
@@ -130,16 +190,16 @@ impl RowMaker<'_> {
     ) -> Result<Step> {
         let mut values = vec![array];
         let mut step = Step::Row;
-        // Until builders are earned, no further than that.
+        let earned = self.builders.earned(raw);
         while step == Step::Row
             && values.len() <= ROWS_PER_SCOPE
-            && !(values.len() > 1 && self.builders.earned(raw, 0) && !self.builders.unsuited())
+            && self.builders.earned(raw) == earned
         {
             values.push(self.plain(env, raw)?);
-            self.builders.earned(raw, 1);
+            self.builders.count(raw, 1);
             step = raw.step()?;
         }
-        env.call(env.state()?.scripts()?.append.get(env)?, &values)?;
+        append(env, &values)?;
         Ok(step)
     }
 
@@ -220,25 +280,31 @@ impl RowMaker<'_> {
     }
 }
 
+/// Appends values, whose first is the array, to the array.
+fn append(env: Env<'_>, array_and_values: &[Value<'_>]) -> Result<()> {
+    let append = env.state()?.scripts()?.append.get(env)?;
+    env.call(append, array_and_values).map(drop)
+}
+
 impl Builders {
-    /// Whether the statement gave enough rows already; counts `row_count` more.
-    fn earned(&self, raw: &RawStatement, row_count: u32) -> bool {
+    /// Counts `row_count` more rows; the result is how many there were before.
+    fn count(&self, raw: &RawStatement, row_count: u32) -> u32 {
         let version = raw.reprepare_count();
         if self.version.replace(version) != version {
             self.one.replace(None);
             self.many.replace(None);
         }
         let made = self.rows_made.get();
-        if made < ROWS_TO_EARN_BUILDERS {
-            self.rows_made.set(made + row_count);
-        }
-        made >= ROWS_TO_EARN_BUILDERS
+        self.rows_made.set(made.saturating_add(row_count));
+        made
     }
 
-    /// Whether it is known that batches are no use.
-    fn unsuited(&self) -> bool {
-        let many = self.many.borrow();
-        many.as_ref().is_some_and(|(_, builder)| builder.0.is_none())
+    fn earned(&self, raw: &RawStatement) -> Earned {
+        match self.count(raw, 0) {
+            0..ROWS_TO_EARN_LOOPS => Earned::Nothing,
+            ROWS_TO_EARN_LOOPS..ROWS_TO_EARN_CODE => Earned::Loops,
+            _ => Earned::GeneratedCode,
+        }
     }
 
     fn one(&self, env: Env<'_>, raw: &RawStatement) -> Result<Rc<Builder>> {
@@ -254,29 +320,41 @@ impl Builders {
         Ok(builder)
     }
 
-    fn many(&self, env: Env<'_>, raw: &RawStatement, shape: Shape) -> Result<Rc<Builder>> {
-        if let Some((known, builder)) = &*self.many.borrow()
-            && *known == shape
+    fn many(
+        &self,
+        env: Env<'_>,
+        raw: &RawStatement,
+        shape: Shape,
+        earned: Earned,
+    ) -> Result<Rc<Builder>> {
+        if let Some((known_shape, known_earned, builder)) = &*self.many.borrow()
+            && (*known_shape, *known_earned) == (shape, earned)
         {
             return Ok(Rc::clone(builder));
         }
-        let shape_name: &[u8] = match shape {
-            Shape::Flat => b"flat",
-            Shape::Pluck => b"pluck",
-            Shape::Raw => b"raw",
-            Shape::Expand => {
-                let builder = Rc::new(Builder(None));
-                self.many.replace(Some((shape, Rc::clone(&builder))));
-                return Ok(builder);
-            }
-        };
-        let make = |names| {
-            let make = env.state()?.scripts()?.rows_builder.get(env)?;
-            env.call(make, &[env.string(shape_name)?, names])
-        };
-        let builder = Rc::new(Builder::ask(env, raw, make)?);
-        self.many.replace(Some((shape, Rc::clone(&builder))));
+        let builder = Rc::new(match shape.name() {
+            None => Builder(None),
+            Some(name) => Builder::ask(env, raw, |names| {
+                let make = env.state()?.scripts()?.rows_builder.get(env)?;
+                let often = env.boolean(earned == Earned::GeneratedCode)?;
+                env.call(make, &[env.string(name)?, names, often])
+            })?,
+        });
+        self.many
+            .replace(Some((shape, earned, Rc::clone(&builder))));
         Ok(builder)
+    }
+}
+
+impl Shape {
+    /// What `lib/rows.js` calls it, if it builds such rows.
+    fn name(self) -> Option<&'static [u8]> {
+        match self {
+            Shape::Flat => Some(b"flat"),
+            Shape::Pluck => Some(b"pluck"),
+            Shape::Raw => Some(b"raw"),
+            Shape::Expand => None,
+        }
     }
 }
 

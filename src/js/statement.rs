@@ -105,13 +105,17 @@ impl Class for Statement {
     }
 }
 
-const BUSY_GETTER: &Method<Statement> = &Method {
+/// One function for all statements: one for each would cost two kilobytes.
+pub(crate) const BUSY_GETTER: &Method<Statement> = &Method {
     name: c"busy",
     call: |call, this| call.env.boolean(this.0.iterating.get()),
 };
 
 impl Statement {
     pub(crate) fn new(session: &Rc<Session>, raw: RawStatement) -> Self {
+        if raw.column_count() > 0 && !raw.is_readonly() {
+            session.activity.expect_writes_while_iterating();
+        }
         Self(Rc::new(Prepared {
             parameters: Parameters::of(&raw),
             is_reader: raw.column_count() > 0,
@@ -133,28 +137,17 @@ impl Statement {
         source: Value<'e>,
         database: Value<'e>,
     ) -> Result<Value<'e>> {
-        let properties = [
-            Property {
-                name: c"reader",
-                value: env.boolean(self.0.is_reader)?,
-            },
-            Property {
-                name: c"readonly",
-                value: env.boolean(self.0.is_readonly)?,
-            },
-            Property {
-                name: c"source",
-                value: source,
-            },
-            Property {
-                name: c"database",
-                value: database,
-            },
-        ];
-        let object = env.state()?.wrap_statement(env, self)?;
-        env.define(object, &properties, Access::Fixed)?;
-        env.define_getter(object, BUSY_GETTER)?;
-        Ok(object)
+        let state = env.state()?;
+        let (reader, readonly) = (
+            env.boolean(self.0.is_reader)?,
+            env.boolean(self.0.is_readonly)?,
+        );
+        let object = state.wrap_statement(env, self)?;
+        let busy = state.busy_getter.get(env)?;
+        env.call(
+            state.scripts()?.describe.get(env)?,
+            &[object, reader, readonly, source, database, busy],
+        )
     }
 }
 
@@ -166,6 +159,10 @@ impl Prepared {
             is_iterating: self.iterating.get(),
         };
         self.session.activity.check(operation, subject)
+    }
+
+    pub(crate) fn is_readonly(&self) -> bool {
+        self.is_readonly
     }
 
     /// How the rows of the next execution look.
