@@ -103,15 +103,15 @@ impl RowMaker<'_> {
         limit: u32,
     ) -> Result<(Value<'e>, Result<Step>)> {
         let array = env.array(0)?;
+        // Before anything else: a step may compile the statement again, with other columns.
+        let mut step = raw.step();
+        if !matches!(step, Ok(Step::Row)) {
+            return Ok((array, step));
+        }
         let rows = self.rows_builder(env, raw)?;
         let mut batch = env.state()?.take_batch();
         let (mut row_count, mut others, mut values) = (0, Vec::new(), vec![array]);
-        let mut step = Ok(Step::Row);
-        while row_count < limit && !batch.is_full(self.width(raw)) {
-            step = raw.step();
-            if !matches!(step, Ok(Step::Row)) {
-                break;
-            }
+        loop {
             row_count += 1;
             match rows {
                 None => values.push(self.plain(env, raw)?),
@@ -119,10 +119,16 @@ impl RowMaker<'_> {
                     batch.add_row(env, raw, self.width(raw), self.integers, &mut others)?;
                 }
             }
+            if row_count == limit || batch.is_full(self.width(raw)) {
+                break;
+            }
+            step = raw.step();
+            if !matches!(step, Ok(Step::Row)) {
+                break;
+            }
         }
         self.builders.count(raw, row_count);
         match rows {
-            _ if row_count == 0 => {}
             Some(rows) => batch.give(env, rows, array, row_count, &others)?,
             None => append(env, &values)?,
         }
