@@ -6,7 +6,8 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const SqliteError = require('./sqlite-error');
-const { rowBuilders, runResult, iteratorResult } = require('./rows');
+const rows = require('./rows');
+const { readAhead } = require('./iterator');
 
 const ROOT = path.join(__dirname, '..');
 const prepared = new WeakSet();
@@ -24,7 +25,8 @@ function loadBinding(nativeBinding) {
 
 function prepareBinding(binding) {
   if (!prepared.has(binding)) {
-    binding.initialize({ SqliteError, rowBuilders, runResult, iteratorResult });
+    binding.initialize({ SqliteError, ...rows });
+    readAhead(binding.StatementIterator.prototype);
     if (Symbol.dispose) makeDisposable(binding.StatementIterator.prototype);
     prepared.add(binding);
   }

@@ -1,59 +1,164 @@
 'use strict';
-// Functions that build row objects with literal shapes, for the native side to call.
+// Builds rows for the native side to call: from values, or from batches that it packed.
 //
-// `rowBuilders(names)` gives `row(values…)`, which returns one object, and
-// `rows(array, at, values…)`, which puts `batchLength` objects into an array; or null when these
-// names need defining one by one, or when code generation is forbidden in this process.
+// A batch is cells in memory that both sides see, plus one string with the short texts of all its
+// rows, so that a row costs no calls between the two. What goes into a cell is in
+// `src/js/packed.rs`. Statements that give many rows get generated code with literal shapes; where
+// code generation is forbidden, loops do.
+//
+// Nothing here runs code that others may have put on the prototypes: methods are taken once, and
+// elements are defined where a prototype has a setter for them.
 
-const MAX_VALUES = 64;
-const MAX_BATCH = 16;
 const MAX_KNOWN = 500;
+
+// As in `src/js/packed.rs`.
+const CELL_COUNT = 1024;
+const INTEGER = 1;
+const REAL = 2;
+const TEXT = 3;
+const BIGINT = 4;
+const OTHER = 5;
+
+const memory = new ArrayBuffer(CELL_COUNT * 9);
+const integers = new Int32Array(memory, 0, CELL_COUNT * 2);
+const reals = new Float64Array(memory, 0, CELL_COUNT);
+const bigints = new BigInt64Array(memory, 0, CELL_COUNT);
+const kinds = new Uint8Array(memory, CELL_COUNT * 8, CELL_COUNT);
+const packed = new Uint8Array(memory);
+
+const { defineProperty } = Object;
+const substring = Function.prototype.call.bind(String.prototype.substring);
+const NO_ELEMENTS = Object.freeze([]);
+const NO_PROPERTIES = Object.freeze({});
 
 const known = new Map();
 
-function rowBuilders(names) {
-  const key = JSON.stringify(names);
-  let builders = known.get(key);
-  if (builders === undefined) {
-    builders = make(names);
-    if (known.size === MAX_KNOWN) known.clear();
-    known.set(key, builders);
-  }
-  return builders;
+// `row(values…)` gives one row of the shape 'flat'; or null.
+function rowBuilder(names) {
+  return remembered(`row ${JSON.stringify(names)}`, () => {
+    const values = names.map((_, column) => `v${column}`);
+    return generated(values, `return ${literal('flat', names, values)};`);
+  });
 }
 
-function make(names) {
-  if (new Set(names).size !== names.length || names.includes('__proto__')) return null;
-  const batchLength = Math.max(1, Math.min(MAX_BATCH, Math.floor(MAX_VALUES / names.length)));
+// `rows(array, count, text, others…)` appends `count` rows of the shape 'flat', 'raw' or 'pluck'
+// from the memory to the array.
+function rowsBuilder(shape, names, often) {
+  if (shape === 'pluck') return plucked;
+  return (often && generatedRows(shape, names)) || (shape === 'raw' ? arrays(names.length) : objects(names));
+}
+
+function generatedRows(shape, names) {
+  const key = shape === 'raw' ? `raw ${names.length}` : `rows ${JSON.stringify(names)}`;
+  return remembered(key, () => {
+    const cells = names.map((_, column) => `(kinds[k + ${column}] === ${INTEGER}
+      ? integers[2 * k + ${2 * column}] : kinds[k + ${column}] === ${TEXT}
+      ? substring(text, integers[2 * k + ${2 * column}], integers[2 * k + ${2 * column + 1}])
+      : cell(k + ${column}, text, others))`);
+    const make = generated(
+      ['kinds', 'integers', 'substring', 'cell', 'NO_ELEMENTS', 'define'],
+      `return ((array, count, text, ...others) => {
+        let at = array.length;
+        for (let k = 0, end = count * ${names.length}; k !== end; k += ${names.length}, at += 1) {
+          const row = ${literal(shape, names, cells)};
+          if (at in NO_ELEMENTS) define(array, at, row); else array[at] = row;
+        }
+      });`,
+    );
+    return make && make(kinds, integers, substring, cell, NO_ELEMENTS, define);
+  });
+}
+
+function plucked(array, count, text, ...others) {
+  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) define(array, at, cell(k, text, others));
+}
+
+const arrays = (width) => function rows(array, count, text, ...others) {
+  for (let k = 0, at = array.length, end = count * width; k !== end; at += 1) {
+    const row = [];
+    for (let column = 0; column !== width; column += 1, k += 1) define(row, column, cell(k, text, others));
+    define(array, at, row);
+  }
+};
+
+const objects = (names) => function rows(array, count, text, ...others) {
+  // What Object.prototype has, be it a setter or `__proto__`, must be defined.
+  const put = names.some((name) => name in NO_PROPERTIES) ? define : assign;
+  for (let k = 0, at = array.length, end = count * names.length; k !== end; at += 1) {
+    const row = {};
+    for (let column = 0; column !== names.length; column += 1, k += 1) put(row, names[column], cell(k, text, others));
+    define(array, at, row);
+  }
+};
+
+// Appends rows that are made already.
+function append(array, ...rows) {
+  for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) define(array, at, rows[index]);
+}
+
+function cell(k, text, others) {
+  switch (kinds[k]) {
+    case TEXT: return substring(text, integers[2 * k], integers[2 * k + 1]);
+    case INTEGER: return integers[2 * k];
+    case REAL: return reals[k];
+    case BIGINT: return bigints[k];
+    case OTHER: return others[integers[2 * k]];
+    default: return null;
+  }
+}
+
+function define(target, name, value) {
+  if (name in NO_ELEMENTS) defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  else target[name] = value;
+}
+
+function assign(target, name, value) {
+  target[name] = value;
+}
+
+function remembered(key, make) {
+  let builder = known.get(key);
+  if (builder === undefined) {
+    builder = make();
+    if (known.size === MAX_KNOWN) known.clear();
+    known.set(key, builder);
+  }
+  return builder;
+}
+
+function generated(parameters, body) {
   try {
-    return {
-      row: new Function(...parameters(names, 0), `'use strict'; return ${literal(names, 0)};`),
-      rows: batchBuilder(names, batchLength),
-      batchLength,
-    };
+    return new Function(...parameters, `'use strict'; ${body}`);
   } catch (error) {
     if (error instanceof EvalError) return null;
     throw error;
   }
 }
 
-function batchBuilder(names, batchLength) {
-  const all = [];
-  const lines = [];
-  for (let index = 0; index < batchLength; index += 1) {
-    all.push(...parameters(names, index));
-    lines.push(`array[at + ${index}] = ${literal(names, index)};`);
-  }
-  return new Function('array', 'at', ...all, `'use strict'; ${lines.join(' ')}`);
+function literal(shape, names, values) {
+  if (shape === 'raw') return `[${values.join(', ')}]`;
+  return `{ ${names.map((name, column) => `${key(name)}: ${values[column]}`).join(', ')} }`;
 }
 
-const parameters = (names, row) => names.map((_, column) => `v${row}_${column}`);
+// In brackets it is an own property like any other.
+const key = (name) => (name === '__proto__' ? '["__proto__"]' : JSON.stringify(name));
 
-const literal = (names, row) =>
-  `{ ${names.map((name, column) => `${JSON.stringify(name)}: v${row}_${column}`).join(', ')} }`;
+// An array of the arguments, whatever setters Array.prototype has.
+const list = (...values) => values;
+
+// Gives a new statement its own properties.
+function describe(statement, reader, readonly, source, database, busy) {
+  defineProperty(statement, 'reader', fixed(reader));
+  defineProperty(statement, 'readonly', fixed(readonly));
+  defineProperty(statement, 'source', fixed(source));
+  defineProperty(statement, 'database', fixed(database));
+  return defineProperty(statement, 'busy', { __proto__: null, get: busy, enumerable: true });
+}
+
+const fixed = (value) => ({ __proto__: null, value, enumerable: true });
 
 const runResult = (changes, lastInsertRowid) => ({ changes, lastInsertRowid });
 
 const iteratorResult = (value, done) => ({ value, done });
 
-module.exports = { rowBuilders, runResult, iteratorResult };
+module.exports = { packed, rowBuilder, rowsBuilder, append, list, describe, runResult, iteratorResult };

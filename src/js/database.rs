@@ -36,6 +36,8 @@ pub(crate) struct Session {
     /// The JavaScript values that SQLite's side refers to.
     pub(crate) keeper: Rc<Keeper>,
     logger: RefCell<Option<Kept>>,
+    /// An extension was loaded; what its functions do is not known.
+    is_extended: Cell<bool>,
 }
 
 impl Class for Database {
@@ -150,6 +152,7 @@ impl Class for Database {
             integers: Cell::new(Integers::Number),
             keeper: Keeper::new(env, call.this)?,
             logger: RefCell::new(None),
+            is_extended: Cell::new(false),
         });
         if env.kind(cipher)? == Kind::String {
             session.set_cipher(&text_argument(call, 5, "sixth")?)?;
@@ -196,6 +199,14 @@ impl Session {
 
     pub(crate) fn has_logger(&self) -> bool {
         self.logger.borrow().is_some()
+    }
+
+    /// Whether nobody can tell when a row is read: no function of a user runs in between, and nothing
+    /// is written.
+    pub(crate) fn may_read_ahead(&self) -> bool {
+        self.keeper.is_unused()
+            && !self.is_extended.get()
+            && !self.activity.may_write_while_iterating()
     }
 
     /// Shows one statement to the logger, keys excepted.
@@ -367,6 +378,7 @@ fn load_extension<'e>(call: &Call<'e>, this: &'e Database) -> Result<Value<'e>> 
     };
     this.0.check(Operation::Reconfigure)?;
     let _executing = this.0.activity.execute();
+    this.0.is_extended.set(true);
     extension::load(&*this.0.handle()?, &path, entry_point.as_deref())?;
     call.env.undefined()
 }

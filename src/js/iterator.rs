@@ -1,6 +1,9 @@
 //! Class StatementIterator: next, return, and the end of an iteration however it comes.
+//!
+//! Where nobody can tell when a row is read, `lib/iterator.js` takes several at a time with `ahead`
+//! and gives them out one by one. The statement stays locked until the last one has been given out.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -17,7 +20,14 @@ pub(crate) struct StatementIterator {
     prepared: Rc<Prepared>,
     look: (Shape, Integers),
     progress: Cell<Progress>,
+    /// How many rows the next `ahead` may read.
+    ahead_count: Cell<u32>,
+    /// What the statement came to after the rows that `ahead` gave.
+    ending: RefCell<Option<Result<()>>>,
 }
+
+/// So many rows are read ahead at most.
+const MAX_AHEAD: u32 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
@@ -39,6 +49,10 @@ impl Class for StatementIterator {
         Method {
             name: c"return",
             call: finish,
+        },
+        Method {
+            name: c"ahead",
+            call: ahead,
         },
     ];
 
@@ -73,6 +87,8 @@ impl StatementIterator {
             prepared: Rc::clone(prepared),
             look: prepared.look(),
             progress: Cell::new(Progress::NotStarted),
+            ahead_count: Cell::new(1),
+            ending: RefCell::new(None),
         })
     }
 
@@ -92,6 +108,29 @@ impl StatementIterator {
         let ended = raw.reset();
         self.prepared.forget_arguments(&mut raw);
         ended
+    }
+
+    /// The next rows, none at the end. Each time twice as many, so that an iteration that is left
+    /// early has read few in vain.
+    fn advance_ahead<'e>(&self, env: Env<'e>) -> Result<Value<'e>> {
+        if let Some(ending) = self.ending.take() {
+            // The step's own error is the one to report; closing repeats it.
+            let _outcome = self.close();
+            return ending.and_then(|()| env.array(0));
+        }
+        let _executing = self.prepared.session.activity.execute();
+        self.progress.set(Progress::Started);
+        let limit = self.ahead_count.get();
+        self.ahead_count.set((limit * 2).min(MAX_AHEAD));
+        let mut raw = self.prepared.statement.get_mut()?.ok_or_else(not_open)?;
+        let maker = self.prepared.row_maker(self.look);
+        let (rows, step) = maker.ahead(env, &mut raw, limit)?;
+        match step {
+            Ok(Step::Row) => {}
+            Ok(Step::Done) => drop(self.ending.replace(Some(Ok(())))),
+            Err(error) => drop(self.ending.replace(Some(Err(error)))),
+        }
+        Ok(rows)
     }
 
     /// The next row, or None at the end.
@@ -126,6 +165,27 @@ fn next<'e>(call: &Call<'e>, this: &'e StatementIterator) -> Result<Value<'e>> {
         let _outcome = this.close();
     }
     result(call.env, advanced?)
+}
+
+/// `ahead()` gives an array of rows, which is empty at the end; undefined where each row is to be
+/// asked for with `next`.
+fn ahead<'e>(call: &Call<'e>, this: &'e StatementIterator) -> Result<Value<'e>> {
+    let prepared = &this.prepared;
+    prepared.session.check(Operation::Adjust)?;
+    if this.progress.get() == Progress::Closed
+        || (this.ending.borrow().is_none()
+            && !(prepared.is_readonly() && prepared.session.may_read_ahead()))
+    {
+        return call.env.undefined();
+    }
+    let rows = this.advance_ahead(call.env).inspect_err(|_| {
+        let _outcome = this.close();
+    })?;
+    if call.env.array_len(rows)? > 0 || this.progress.get() == Progress::Closed {
+        return Ok(rows);
+    }
+    // It ended with this very step.
+    this.advance_ahead(call.env)
 }
 
 fn finish<'e>(call: &Call<'e>, this: &'e StatementIterator) -> Result<Value<'e>> {

@@ -41,6 +41,11 @@ impl Keeper {
         }))
     }
 
+    /// Whether nothing was ever kept: SQLite's side calls no JavaScript.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.count.get() == 0
+    }
+
     /// Keeps `value` until the result is dropped.
     pub(crate) fn keep(self: &Rc<Self>, env: Env<'_>, value: Value<'_>) -> Result<Kept> {
         let reused = self.free.borrow_mut().pop();

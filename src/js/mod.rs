@@ -8,7 +8,8 @@
 //! | `inspect` | what a file is, and which of its pages are bad |
 //! | `execution` | one run of a statement, from parameters to reset |
 //! | `state` | what may start while what is running |
-//! | `bind`, `value`, `rows` | parameters, single values, rows |
+//! | `bind`, `value` | parameters, single values |
+//! | `rows`, `packed` | rows; batches of them |
 //! | `udf`, `table` | user functions and aggregates; virtual tables |
 //! | `keeper` | JavaScript values that SQLite's side refers to |
 //! | `wraps` | native parts whose objects were collected |
@@ -24,6 +25,7 @@ mod inspect;
 mod iterator;
 mod keeper;
 mod node_api;
+mod packed;
 mod rows;
 mod state;
 mod statement;
@@ -42,6 +44,7 @@ use self::backup::Backup;
 use self::database::{Database, Session};
 use self::iterator::StatementIterator;
 use self::node_api::{Call, Class, Env, Function, Reference, Value};
+use self::packed::Batch;
 use self::statement::Statement;
 use self::wraps::Wraps;
 use crate::error::{Error, Result};
@@ -53,10 +56,14 @@ pub(crate) struct State {
     statement_class: Reference,
     iterator_class: Reference,
     backup_class: Reference,
+    /// The getter `busy` of all statements.
+    pub(crate) busy_getter: Reference,
     /// The native part for the object that is being constructed.
     pub(crate) next_statement: RefCell<Option<Statement>>,
     pub(crate) next_iterator: RefCell<Option<StatementIterator>>,
     pub(crate) next_backup: RefCell<Option<Backup>>,
+    /// The batch for the next rows; None while somebody fills it.
+    batch: Cell<Option<Box<Batch>>>,
     pub(crate) sessions: Rc<Sessions>,
     pub(crate) wraps: Rc<Wraps>,
     /// Whether file names may be URIs.
@@ -67,8 +74,18 @@ pub(crate) struct State {
 pub(crate) struct Scripts {
     /// `class SqliteError`.
     pub(crate) sqlite_error: Reference,
-    /// Makes the builders of rows with given names.
-    pub(crate) row_builders: Reference,
+    /// The memory that batches are read from.
+    pub(crate) packed: Reference,
+    /// Makes the function that builds a row with given names from its values.
+    pub(crate) row_builder: Reference,
+    /// Makes the function that appends a batch of rows to an array.
+    pub(crate) rows_builder: Reference,
+    /// Appends values to an array.
+    pub(crate) append: Reference,
+    /// Makes an array of its arguments.
+    pub(crate) list: Reference,
+    /// Gives a statement its own properties.
+    pub(crate) describe: Reference,
     /// Builds `{ changes, lastInsertRowid }`.
     pub(crate) run_result: Reference,
     /// Builds `{ value, done }`.
@@ -87,6 +104,18 @@ impl State {
         self.scripts
             .get()
             .ok_or(Error::Internal("initialize() was not called".into()))
+    }
+
+    /// An empty batch: the one kept here, or another while that one is being filled.
+    pub(crate) fn take_batch(&self) -> Box<Batch> {
+        let mut batch = self.batch.take().unwrap_or_default();
+        batch.clear();
+        batch
+    }
+
+    /// Takes a batch back for the next rows.
+    pub(crate) fn keep_batch(&self, batch: Box<Batch>) {
+        self.batch.set(Some(batch));
     }
 
     /// Makes the JavaScript object of a statement.
@@ -165,9 +194,11 @@ fn set_up(env: Env<'_>, exports: Value<'_>) -> Result<()> {
         statement_class: env.reference(statement)?,
         iterator_class: env.reference(iterator)?,
         backup_class: env.reference(backup)?,
+        busy_getter: env.reference(env.method(statement::BUSY_GETTER)?)?,
         next_statement: RefCell::new(None),
         next_iterator: RefCell::new(None),
         next_backup: RefCell::new(None),
+        batch: Cell::default(),
         sessions,
         wraps: Rc::default(),
         use_uri: Cell::new(std::env::var_os("SQLITE_USE_URI").is_some_and(|value| value == "1")),
@@ -185,14 +216,19 @@ const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// `initialize({ SqliteError, rowBuilders, runResult, iteratorResult })`; later calls change nothing.
+/// `initialize({ SqliteError, …what lib/rows.js exports })`; later calls change nothing.
 fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {
     let env = call.env;
     let scripts = call.argument(0)?;
     let keep = |name| env.reference(env.named(scripts, name)?);
     let scripts = Scripts {
         sqlite_error: keep(c"SqliteError")?,
-        row_builders: keep(c"rowBuilders")?,
+        packed: keep(c"packed")?,
+        row_builder: keep(c"rowBuilder")?,
+        rows_builder: keep(c"rowsBuilder")?,
+        append: keep(c"append")?,
+        list: keep(c"list")?,
+        describe: keep(c"describe")?,
         run_result: keep(c"runResult")?,
         iterator_result: keep(c"iteratorResult")?,
     };

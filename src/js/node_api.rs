@@ -231,12 +231,17 @@ impl<'e> Env<'e> {
         let len = text.len().cast_signed();
         let start = text.as_ptr().cast();
         if text.is_ascii() {
-            // SAFETY: `start` and `len` describe `text`, which outlives the call.
-            return self
-                .value(|env, out| unsafe { sys::napi_create_string_latin1(env, start, len, out) });
+            return self.latin1(text);
         }
-        // SAFETY: as above.
+        // SAFETY: `start` and `len` describe `text`, which outlives the call.
         self.value(|env, out| unsafe { sys::napi_create_string_utf8(env, start, len, out) })
+    }
+
+    /// A string of one character per byte.
+    pub(crate) fn latin1(self, text: &[u8]) -> Result<Value<'e>> {
+        let (start, len) = (text.as_ptr().cast(), text.len().cast_signed());
+        // SAFETY: `start` and `len` describe `text`, which outlives the call.
+        self.value(|env, out| unsafe { sys::napi_create_string_latin1(env, start, len, out) })
     }
 
     /// A Buffer with a copy of `bytes`.
@@ -301,20 +306,15 @@ impl<'e> Env<'e> {
         self.define_all(object, &descriptors)
     }
 
-    /// Defines an own, enumerable, fixed accessor without setter; it runs like a method.
-    pub(crate) fn define_getter<T: Class>(
-        self,
-        object: Value<'_>,
-        method: &'static Method<T>,
-    ) -> Result<()> {
-        let descriptor = sys::napi_property_descriptor {
-            utf8name: method.name.as_ptr(),
-            getter: Some(x_method::<T>),
-            attributes: Access::Fixed.attributes(),
-            data: method.as_data(),
-            ..EMPTY_DESCRIPTOR
-        };
-        self.define_all(object, &[descriptor])
+    /// A function that runs as a method of its receiver.
+    pub(crate) fn method<T: Class>(self, method: &'static Method<T>) -> Result<Value<'e>> {
+        let (name, len) = (method.name.as_ptr(), method.name.count_bytes().cast_signed());
+        self.value(|env, out| {
+            let data = method.as_data();
+            // SAFETY: the name is NUL-terminated; `data` is a static `Method<T>`, which is what
+            // `x_method::<T>` expects.
+            unsafe { sys::napi_create_function(env, name, len, Some(x_method::<T>), data, out) }
+        })
     }
 
     fn define_all(
@@ -497,6 +497,22 @@ impl<'e> Env<'e> {
         Ok(Some(read(unsafe {
             std::slice::from_raw_parts(start.cast(), len)
         })))
+    }
+
+    /// Copies each part to its place in a Uint8Array that is large enough for all.
+    pub(crate) fn write_bytes(self, view: Value<'_>, parts: &[(usize, &[u8])]) -> Result<()> {
+        let (start, len) = self.byte_view(view)?.unwrap_or((ptr::null_mut(), 0));
+        for &(at, bytes) in parts {
+            if start.is_null() || at.checked_add(bytes.len()).is_none_or(|end| end > len) {
+                return Err(Error::Internal("the memory for rows is too small".into()));
+            }
+            // SAFETY: `at` is within the view, as just checked.
+            let target = unsafe { start.cast::<u8>().add(at) };
+            // SAFETY: the view has room for the bytes there and is alive, as no JavaScript runs
+            // meanwhile; the source is memory of ours.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
+        }
+        Ok(())
     }
 
     fn byte_view(self, value: Value<'_>) -> Result<Option<(*mut c_void, usize)>> {

@@ -1,17 +1,18 @@
 //! Rows as JavaScript values: objects, single values, objects per table, arrays.
 //!
-//! Objects of the usual kind are built by functions that JavaScript makes once per list of column
-//! names (`lib/rows.js`), many rows per call. Making them costs more than a few rows, so a
-//! statement earns them; until then, and for names or widths that do not suit, properties are
-//! defined one by one.
+//! `lib/rows.js` makes functions per list of column names that build rows: one from its values, or
+//! many from a batch (`packed`). Having them made costs more than a few rows, and having code
+//! generated more than a hundred, so a statement earns them; until then, and where they do not suit,
+//! properties are defined one by one.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int};
 use std::rc::Rc;
 
 use super::node_api::{Access, Env, Kind, Property, Reference, Value};
+use super::packed::Batch;
 use super::value::{self, Integers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sqlite::step::{Origin, RawStatement, Step};
 
 /// What a row looks like.
@@ -33,7 +34,16 @@ pub(crate) struct Builders {
     /// The compilation they are for.
     version: Cell<c_int>,
     rows_made: Cell<u32>,
-    known: RefCell<Option<Rc<Known>>>,
+    one: RefCell<Option<Rc<Builder>>>,
+    many: RefCell<Option<(Shape, Earned, Rc<Builder>)>>,
+}
+
+/// What the rows that a statement gave until now are worth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Earned {
+    Nothing,
+    Loops,
+    GeneratedCode,
 }
 
 /// Makes the rows of one execution.
@@ -43,33 +53,29 @@ pub(crate) struct RowMaker<'b> {
     pub(crate) builders: &'b Builders,
 }
 
-/// What JavaScript answered for the column names.
-enum Known {
-    /// These names (or so many of them) are built property by property.
-    Unsuited,
-    /// `row(values…)` gives one object, `rows(array, at, values…)` puts `batch_len` into an array.
-    Made {
-        row: Reference,
-        rows: Reference,
-        batch_len: u32,
-    },
-}
+/// A function of `lib/rows.js`, or None where rows are built without one.
+struct Builder(Option<Reference>);
 
-/// Rows that a statement must give before builders are made for it.
-const ROWS_TO_EARN_BUILDERS: u32 = 8;
-/// Wider rows are not built by functions: their parameters would be too many.
+const ROWS_TO_EARN_LOOPS: u32 = 2;
+const ROWS_TO_EARN_CODE: u32 = 200;
+/// `get` and `next` have no loops; a builder of one row is little code.
+const ROWS_TO_EARN_ONE: u32 = 8;
+/// Wider rows are not built by functions: their code would be too long.
 const MAX_BUILDER_COLUMNS: usize = 64;
-/// Rows per handle scope where no builder sets the number.
-const ROWS_PER_SCOPE: u32 = 32;
+/// Rows per handle scope where they are built one by one.
+const ROWS_PER_SCOPE: usize = 32;
+/// Rows of so many columns need no allocation for their values.
+const INLINE_COLUMNS: usize = 8;
 
 impl RowMaker<'_> {
     /// The current row.
     pub(crate) fn one<'e>(&self, env: Env<'e>, raw: &RawStatement) -> Result<Value<'e>> {
         if self.shape == Shape::Flat
-            && let Some(known) = self.builders.earned(env, raw, 1)?
-            && let Known::Made { row, .. } = &*known
+            && self.builders.count(raw, 1) >= ROWS_TO_EARN_ONE
+            && let Some(row) = &self.builders.one(env, raw)?.0
         {
-            return env.call(row.get(env)?, &self.values(env, raw)?);
+            let row = row.get(env)?;
+            return self.values(env, raw, |values| env.call(row, values))?;
         }
         self.plain(env, raw)
     }
@@ -77,78 +83,130 @@ impl RowMaker<'_> {
     /// An array of all rows that are left.
     pub(crate) fn all<'e>(&self, env: Env<'e>, raw: &mut RawStatement) -> Result<Value<'e>> {
         let array = env.array(0)?;
-        let mut len = 0;
         let mut step = raw.step()?;
-        while step == Step::Row {
-            step = env.scoped(|env, _within| match self.builders_for(env, raw)? {
-                Some(known) => self.add_built(env, raw, array, &mut len, &known),
-                None => self.add_plain(env, raw, array, &mut len),
-            })?;
+        if step == Step::Done {
+            return Ok(array);
         }
+        let mut batch = env.state()?.take_batch();
+        while step == Step::Row {
+            step = env.scoped(|env, _within| self.add_some(env, raw, array, &mut batch))?;
+        }
+        env.state()?.keep_batch(batch);
         Ok(array)
     }
 
-    fn builders_for(&self, env: Env<'_>, raw: &RawStatement) -> Result<Option<Rc<Known>>> {
-        if self.shape == Shape::Flat {
-            self.builders.earned(env, raw, ROWS_PER_SCOPE)
-        } else {
-            Ok(None)
+    /// An array of the next rows, `limit` at most, and how the last step went.
+    pub(crate) fn ahead<'e>(
+        &self,
+        env: Env<'e>,
+        raw: &mut RawStatement,
+        limit: u32,
+    ) -> Result<(Value<'e>, Result<Step>)> {
+        let array = env.array(0)?;
+        // Before anything else: a step may compile the statement again, with other columns.
+        let mut step = raw.step();
+        if !matches!(step, Ok(Step::Row)) {
+            return Ok((array, step));
+        }
+        let rows = self.rows_builder(env, raw)?;
+        let mut batch = env.state()?.take_batch();
+        let (mut row_count, mut others, mut values) = (0, Vec::new(), vec![array]);
+        loop {
+            row_count += 1;
+            match rows {
+                None => values.push(self.plain(env, raw)?),
+                Some(_) => {
+                    batch.add_row(env, raw, self.width(raw), self.integers, &mut others)?;
+                }
+            }
+            if row_count == limit || batch.is_full(self.width(raw)) {
+                break;
+            }
+            step = raw.step();
+            if !matches!(step, Ok(Step::Row)) {
+                break;
+            }
+        }
+        self.builders.count(raw, row_count);
+        match rows {
+            Some(rows) => batch.give(env, rows, array, row_count, &others)?,
+            None => append(env, &values)?,
+        }
+        env.state()?.keep_batch(batch);
+        Ok((array, step))
+    }
+
+    fn rows_builder<'e>(&self, env: Env<'e>, raw: &RawStatement) -> Result<Option<Value<'e>>> {
+        match self.builders.earned(raw) {
+            Earned::Nothing => Ok(None),
+            earned => {
+                let builder = self.builders.many(env, raw, self.shape, earned)?;
+                builder.0.as_ref().map(|rows| rows.get(env)).transpose()
+            }
+        }
+    }
+
+    /// How many columns a row takes its values from.
+    fn width(&self, raw: &RawStatement) -> usize {
+        match self.shape {
+            Shape::Pluck => 1,
+            Shape::Flat | Shape::Expand | Shape::Raw => raw.column_count(),
         }
     }
 
     /// Adds rows from the current one on, one batch at most.
-    fn add_built<'s>(
+    fn add_some<'s>(
         &self,
         env: Env<'s>,
         raw: &mut RawStatement,
         array: Value<'s>,
-        len: &mut u32,
-        known: &Known,
+        batch: &mut Batch,
     ) -> Result<Step> {
-        let Known::Made {
-            row,
-            rows,
-            batch_len,
-        } = known
-        else {
-            return self.add_plain(env, raw, array, len);
-        };
-        let column_count = raw.column_count();
-        let mut values = vec![array, env.number(f64::from(*len))?];
-        let mut count = 0;
-        let mut step = Step::Row;
-        while step == Step::Row && count < *batch_len {
-            self.push_values(env, raw, &mut values)?;
-            count += 1;
+        match self.rows_builder(env, raw)? {
+            Some(rows) => self.add_packed(env, raw, array, rows, batch),
+            None => self.add_plain(env, raw, array),
+        }
+    }
+
+    fn add_packed<'s>(
+        &self,
+        env: Env<'s>,
+        raw: &mut RawStatement,
+        array: Value<'s>,
+        rows: Value<'s>,
+        batch: &mut Batch,
+    ) -> Result<Step> {
+        let column_count = self.width(raw);
+        let (mut others, mut row_count, mut step) = (Vec::new(), 0, Step::Row);
+        while step == Step::Row && !batch.is_full(column_count) {
+            batch.add_row(env, raw, column_count, self.integers, &mut others)?;
+            row_count += 1;
             step = raw.step()?;
         }
-        if count == *batch_len {
-            env.call(rows.get(env)?, &values)?;
-        } else {
-            let row = row.get(env)?;
-            for (at, values) in (*len..).zip(values[2..].chunks(column_count)) {
-                env.set_element(array, at, env.call(row, values)?)?;
-            }
-        }
-        *len += count;
+        self.builders.count(raw, row_count);
+        batch.give(env, rows, array, row_count, &others)?;
         Ok(step)
     }
 
-    fn add_plain(
+    fn add_plain<'s>(
         &self,
-        env: Env<'_>,
+        env: Env<'s>,
         raw: &mut RawStatement,
-        array: Value<'_>,
-        len: &mut u32,
+        array: Value<'s>,
     ) -> Result<Step> {
-        for _ in 0..ROWS_PER_SCOPE {
-            env.set_element(array, *len, self.plain(env, raw)?)?;
-            *len += 1;
-            if raw.step()? == Step::Done {
-                return Ok(Step::Done);
-            }
+        let mut values = vec![array];
+        let mut step = Step::Row;
+        let earned = self.builders.earned(raw);
+        while step == Step::Row
+            && values.len() <= ROWS_PER_SCOPE
+            && self.builders.earned(raw) == earned
+        {
+            values.push(self.plain(env, raw)?);
+            self.builders.count(raw, 1);
+            step = raw.step()?;
         }
-        Ok(Step::Row)
+        append(env, &values)?;
+        Ok(step)
     }
 
     /// The current row, made without builders.
@@ -161,11 +219,8 @@ impl RowMaker<'_> {
             Shape::Pluck => value::column(env, raw, 0, self.integers),
             Shape::Expand => self.expanded(env, raw),
             Shape::Raw => {
-                let array = env.array(raw.column_count())?;
-                for (at, value) in (0..).zip(self.values(env, raw)?) {
-                    env.set_element(array, at, value)?;
-                }
-                Ok(array)
+                let list = env.state()?.scripts()?.list.get(env)?;
+                self.values(env, raw, |values| env.call(list, values))?
             }
         }
     }
@@ -210,76 +265,123 @@ impl RowMaker<'_> {
         Ok(object)
     }
 
-    fn values<'e>(&self, env: Env<'e>, raw: &RawStatement) -> Result<Vec<Value<'e>>> {
-        let mut values = Vec::with_capacity(raw.column_count());
-        self.push_values(env, raw, &mut values)?;
-        Ok(values)
-    }
-
-    fn push_values<'e>(
+    /// Gives `take` the values of the current row.
+    fn values<'e, R>(
         &self,
         env: Env<'e>,
         raw: &RawStatement,
-        values: &mut Vec<Value<'e>>,
-    ) -> Result<()> {
-        for index in 0..raw.column_count() {
-            values.push(value::column(env, raw, index, self.integers)?);
+        take: impl FnOnce(&[Value<'e>]) -> R,
+    ) -> Result<R> {
+        let column = |index| value::column(env, raw, index, self.integers);
+        let column_count = raw.column_count();
+        if column_count <= INLINE_COLUMNS {
+            let mut values = [env.undefined()?; INLINE_COLUMNS];
+            for (index, value) in values[..column_count].iter_mut().enumerate() {
+                *value = column(index)?;
+            }
+            return Ok(take(&values[..column_count]));
         }
-        Ok(())
+        let values: Vec<_> = (0..column_count).map(column).collect::<Result<_>>()?;
+        Ok(take(&values))
     }
+}
+
+/// Appends values, whose first is the array, to the array.
+fn append(env: Env<'_>, array_and_values: &[Value<'_>]) -> Result<()> {
+    let append = env.state()?.scripts()?.append.get(env)?;
+    env.call(append, array_and_values).map(drop)
 }
 
 impl Builders {
-    /// The builders for the columns as they are now, if the statement gave enough rows already;
-    /// counts `row_count` more.
-    fn earned(
+    /// Counts `row_count` more rows; the result is how many there were before.
+    fn count(&self, raw: &RawStatement, row_count: u32) -> u32 {
+        let version = raw.reprepare_count();
+        if self.version.replace(version) != version {
+            self.one.replace(None);
+            self.many.replace(None);
+        }
+        let made = self.rows_made.get();
+        self.rows_made.set(made.saturating_add(row_count));
+        made
+    }
+
+    fn earned(&self, raw: &RawStatement) -> Earned {
+        match self.count(raw, 0) {
+            0..ROWS_TO_EARN_LOOPS => Earned::Nothing,
+            ROWS_TO_EARN_LOOPS..ROWS_TO_EARN_CODE => Earned::Loops,
+            _ => Earned::GeneratedCode,
+        }
+    }
+
+    fn one(&self, env: Env<'_>, raw: &RawStatement) -> Result<Rc<Builder>> {
+        if let Some(builder) = &*self.one.borrow() {
+            return Ok(Rc::clone(builder));
+        }
+        let make = |names| {
+            let make = env.state()?.scripts()?.row_builder.get(env)?;
+            env.call(make, &[names])
+        };
+        let builder = Rc::new(Builder::ask(env, raw, make)?);
+        self.one.replace(Some(Rc::clone(&builder)));
+        Ok(builder)
+    }
+
+    fn many(
         &self,
         env: Env<'_>,
         raw: &RawStatement,
-        row_count: u32,
-    ) -> Result<Option<Rc<Known>>> {
-        let made = self.rows_made.get();
-        if made < ROWS_TO_EARN_BUILDERS {
-            self.rows_made.set(made + row_count);
-            return Ok(None);
+        shape: Shape,
+        earned: Earned,
+    ) -> Result<Rc<Builder>> {
+        if let Some((known_shape, known_earned, builder)) = &*self.many.borrow()
+            && (*known_shape, *known_earned) == (shape, earned)
+        {
+            return Ok(Rc::clone(builder));
         }
-        let version = raw.reprepare_count();
-        if self.version.replace(version) != version {
-            self.known.replace(None);
-        }
-        if self.known.borrow().is_none() {
-            let known = Known::ask(env, raw)?;
-            self.known.replace(Some(Rc::new(known)));
-        }
-        Ok(self.known.borrow().clone())
+        let builder = Rc::new(match shape.name() {
+            None => Builder(None),
+            Some(name) => Builder::ask(env, raw, |names| {
+                let make = env.state()?.scripts()?.rows_builder.get(env)?;
+                let often = env.boolean(earned == Earned::GeneratedCode)?;
+                env.call(make, &[env.string(name)?, names, often])
+            })?,
+        });
+        self.many
+            .replace(Some((shape, earned, Rc::clone(&builder))));
+        Ok(builder)
     }
 }
 
-impl Known {
-    fn ask(env: Env<'_>, raw: &RawStatement) -> Result<Self> {
+impl Shape {
+    /// What `lib/rows.js` calls it, if it builds such rows.
+    fn name(self) -> Option<&'static [u8]> {
+        match self {
+            Shape::Flat => Some(b"flat"),
+            Shape::Pluck => Some(b"pluck"),
+            Shape::Raw => Some(b"raw"),
+            Shape::Expand => None,
+        }
+    }
+}
+
+impl Builder {
+    /// Has a function made for the column names.
+    fn ask<'e>(
+        env: Env<'e>,
+        raw: &RawStatement,
+        make: impl FnOnce(Value<'e>) -> Result<Value<'e>>,
+    ) -> Result<Self> {
         let column_count = raw.column_count();
         if column_count == 0 || column_count > MAX_BUILDER_COLUMNS {
-            return Ok(Known::Unsuited);
+            return Ok(Self(None));
         }
-        let names = env.array(column_count)?;
-        for (at, index) in (0..).zip(0..column_count) {
-            env.set_element(names, at, env.string(raw.column_name(index)?.to_bytes())?)?;
+        let name = |index| env.string(raw.column_name(index)?.to_bytes());
+        let names: Vec<_> = (0..column_count).map(name).collect::<Result<_>>()?;
+        let made = make(env.call(env.state()?.scripts()?.list.get(env)?, &names)?)?;
+        if env.kind(made)? == Kind::Function {
+            Ok(Self(Some(env.reference(made)?)))
+        } else {
+            Ok(Self(None))
         }
-        let made = env.call(env.state()?.scripts()?.row_builders.get(env)?, &[names])?;
-        if env.kind(made)? != Kind::Object {
-            return Ok(Known::Unsuited);
-        }
-        let keep = |name| env.reference(env.named(made, name)?);
-        Ok(Known::Made {
-            row: keep(c"row")?,
-            rows: keep(c"rows")?,
-            batch_len: batch_len(env.as_number(env.named(made, c"batchLength")?)?)?,
-        })
     }
-}
-
-fn batch_len(number: f64) -> Result<u32> {
-    (1..=ROWS_PER_SCOPE)
-        .find(|&len| f64::from(len) == number)
-        .ok_or(Error::Internal("a batch of rows has an odd length".into()))
 }

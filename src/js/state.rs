@@ -12,6 +12,8 @@ pub(crate) struct Activity {
     iterators: Cell<u32>,
     unsafe_mode: Cell<bool>,
     poisoned: Cell<bool>,
+    /// A statement that writes and gives rows was prepared: it may run while others are iterated.
+    writes_while_iterating: Cell<bool>,
 }
 
 /// What a caller wants to start.
@@ -124,6 +126,15 @@ impl Activity {
 
     pub(crate) fn set_unsafe_mode(&self, on: bool) {
         self.unsafe_mode.set(on);
+    }
+
+    pub(crate) fn expect_writes_while_iterating(&self) {
+        self.writes_while_iterating.set(true);
+    }
+
+    /// Whether the content can change between two steps of an iterator.
+    pub(crate) fn may_write_while_iterating(&self) -> bool {
+        self.unsafe_mode.get() || self.writes_while_iterating.get()
     }
 
     /// After a panic nothing more is done with the connection than closing it.

@@ -109,13 +109,17 @@ impl Class for Statement {
     }
 }
 
-const BUSY_GETTER: &Method<Statement> = &Method {
+/// One function for all statements: one for each would cost two kilobytes.
+pub(crate) const BUSY_GETTER: &Method<Statement> = &Method {
     name: c"busy",
     call: |call, this| call.env.boolean(this.0.iterating.get()),
 };
 
 impl Statement {
     pub(crate) fn new(session: &Rc<Session>, raw: RawStatement) -> Self {
+        if raw.column_count() > 0 && !raw.is_readonly() {
+            session.activity.expect_writes_while_iterating();
+        }
         Self(Rc::new(Prepared {
             parameters: Parameters::of(&raw),
             is_reader: raw.column_count() > 0,
@@ -137,28 +141,17 @@ impl Statement {
         source: Value<'e>,
         database: Value<'e>,
     ) -> Result<Value<'e>> {
-        let properties = [
-            Property {
-                name: c"reader",
-                value: env.boolean(self.0.is_reader)?,
-            },
-            Property {
-                name: c"readonly",
-                value: env.boolean(self.0.is_readonly)?,
-            },
-            Property {
-                name: c"source",
-                value: source,
-            },
-            Property {
-                name: c"database",
-                value: database,
-            },
-        ];
-        let object = env.state()?.wrap_statement(env, self)?;
-        env.define(object, &properties, Access::Fixed)?;
-        env.define_getter(object, BUSY_GETTER)?;
-        Ok(object)
+        let state = env.state()?;
+        let (reader, readonly) = (
+            env.boolean(self.0.is_reader)?,
+            env.boolean(self.0.is_readonly)?,
+        );
+        let object = state.wrap_statement(env, self)?;
+        let busy = state.busy_getter.get(env)?;
+        env.call(
+            state.scripts()?.describe.get(env)?,
+            &[object, reader, readonly, source, database, busy],
+        )
     }
 }
 
@@ -170,6 +163,10 @@ impl Prepared {
             is_iterating: self.iterating.get(),
         };
         self.session.activity.check(operation, subject)
+    }
+
+    pub(crate) fn is_readonly(&self) -> bool {
+        self.is_readonly
     }
 
     /// How the rows of the next execution look.
@@ -330,8 +327,8 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     prepared.check_reader_for("columns")?;
     prepared.session.check(Operation::Read)?;
     let raw = prepared.statement.get()?.ok_or_else(not_open)?;
-    let array = env.array(raw.column_count())?;
-    for (at, index) in (0..).zip(0..raw.column_count()) {
+    let mut described = Vec::with_capacity(raw.column_count());
+    for index in 0..raw.column_count() {
         let object = env.object()?;
         let text = |text: Option<&CStr>| {
             text.map_or_else(|| env.null(), |text| env.string(text.to_bytes()))
@@ -360,9 +357,9 @@ fn columns<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
             },
         ];
         env.define(object, &properties, Access::Open)?;
-        env.set_element(array, at, object)?;
+        described.push(object);
     }
-    Ok(array)
+    env.call(env.state()?.scripts()?.list.get(env)?, &described)
 }
 
 fn to_string<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {

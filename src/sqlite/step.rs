@@ -126,9 +126,16 @@ impl RawStatement {
     }
 
     /// Sets all parameters to NULL.
+    ///
+    /// One by one: SQLite takes `sqlite3_clear_bindings` for a reason to compile a statement again when
+    /// a value of a parameter (`WHERE folder = ? ORDER BY …`) could have changed its plan.
     pub(crate) fn clear_bindings(&mut self) {
-        // SAFETY: a live statement, not in use elsewhere. The call cannot fail.
-        let _rc = unsafe { ffi::sqlite3_clear_bindings(self.ptr.as_ptr()) };
+        let ptr = self.ptr.as_ptr();
+        for index in 1..=self.parameter_count() {
+            let index = c_int::try_from(index).unwrap_or(c_int::MAX);
+            // SAFETY: a live statement, not in use elsewhere. It cannot fail but by a bad index.
+            let _rc = unsafe { ffi::sqlite3_bind_null(ptr, index) };
+        }
     }
 
     /// Sets parameter `index` (from 1); text and bytes are copied.
