@@ -52,8 +52,9 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
     // After a success there is nothing to roll back.
     let rolled_back = schema.rollback().map_err(Failure::code);
     if done.is_ok() && !encrypted && pager.wal_is_open() {
-        // The file still holds everything in clear, and a salt that only page 1 in the WAL knows. What cannot be copied now, as others still read the old pages, is copied by a later
-        // checkpoint. The change itself is safe in the WAL.
+        // The file still holds everything in clear, and a salt that only page 1 in the WAL knows. What
+        // cannot be copied now, as others still read the old pages, is copied by a later checkpoint.
+        // The change itself is safe in the WAL.
         let _copied = schema.copy_wal();
     }
     if !is_encrypted(schema) {
