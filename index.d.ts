@@ -157,7 +157,10 @@ declare namespace Database {
     verbose?: ((message: string) => unknown) | null;
     /** The cipher scheme, as `PRAGMA cipher` would set it. */
     cipher?: string;
-    /** Names beginning with `file:` are URIs, whose parameters may give settings and key. */
+    /**
+     * Names beginning with `file:` are URIs, whose parameters may give settings and key. Such a key stays in memory
+     * as a part of the name until the database is closed; `key()` erases it once it is derived and proved.
+     */
     uri?: boolean;
     /** Path of the native addon, or the loaded addon itself. */
     nativeBinding?: string | object | null;

@@ -128,8 +128,10 @@ unsafe extern "C" fn x_function(
     // SAFETY: the context of this call.
     let failed = |text: &str| unsafe { fail(context_ptr, text) };
     guard::call_or_else(failed, || {
+        // SAFETY: the context of this call.
+        let function_ptr = unsafe { ffi::sqlite3_user_data(context_ptr) };
         // SAFETY: the static that `register` gave away.
-        let function = unsafe { &*ffi::sqlite3_user_data(context_ptr).cast::<SqlFunction>() };
+        let function = unsafe { &*function_ptr.cast::<SqlFunction>() };
         // SAFETY: the context of this call.
         let db = unsafe { ffi::sqlite3_context_db_handle(context_ptr) };
         // SAFETY: SQLite's own open connection, which waits for this call.
@@ -162,8 +164,8 @@ unsafe fn argument<'v>(value_ptr: *mut ffi::sqlite3_value) -> Argument<'v> {
         // SAFETY: as above.
         ffi::SQLITE_FLOAT => Argument::Real(unsafe { ffi::sqlite3_value_double(value_ptr) }),
         ffi::SQLITE_TEXT | ffi::SQLITE_BLOB => {
-            // SAFETY: as above; of a text in UTF-16 this makes UTF-8 first.
             let bytes_ptr = if kind == ffi::SQLITE_TEXT {
+                // SAFETY: as above; of a text in UTF-16 this makes UTF-8 first.
                 unsafe { ffi::sqlite3_value_text(value_ptr) }
             } else {
                 // SAFETY: as above.

@@ -52,8 +52,9 @@ pub(super) fn rekey(schema: Schema, key: &[u8]) -> Result {
     // After a success there is nothing to roll back.
     let rolled_back = schema.rollback().map_err(Failure::code);
     if done.is_ok() && !encrypted && pager.wal_is_open() {
-        // The file still holds everything in clear, and a salt that only page 1 in the WAL knows. What cannot be copied now, as others still read the old pages, is copied by a later
-        // checkpoint. The change itself is safe in the WAL.
+        // The file still holds everything in clear, and a salt that only page 1 in the WAL knows. What
+        // cannot be copied now, as others still read the old pages, is copied by a later checkpoint.
+        // The change itself is safe in the WAL.
         let _copied = schema.copy_wal();
     }
     if !is_encrypted(schema) {
@@ -134,7 +135,7 @@ fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
         vacuum(schema, cipher, reserve_len)
     };
     settle(schema, written).or_else(|failure| {
-        if new_key_counts(schema, new)? {
+        if new_key_counts(schema, new.as_ref())? {
             schema.set_secure_delete();
             return Ok(());
         }
@@ -146,7 +147,7 @@ fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
 /// is its deletion; what fails after that (shortening the file, syncing the directory) is reported,
 /// and undoes nothing. The codec is then that of the new key. When page 1 cannot be read, the old key
 /// stays.
-fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
+fn new_key_counts(schema: Schema, new: Option<&Cipher>) -> Result<bool> {
     // What it reports has been reported; a journal that is left is played back at the next read.
     let _ = schema.rollback();
     let old = hook::with_codec(schema.pager(), |codec| {
@@ -155,7 +156,7 @@ fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
     let old = old.flatten();
     let changed = match opens(schema, old.as_ref()) {
         Ok(true) => return Ok(false),
-        Ok(false) => opens(schema, new.as_ref()) == Ok(true),
+        Ok(false) => opens(schema, new) == Ok(true),
         Err(_) => false,
     };
     if !changed {
@@ -169,6 +170,9 @@ fn opens(schema: Schema, cipher: Option<&Cipher>) -> Result<bool> {
     let fresh = AttachedCodec::new(cipher.map(Cipher::duplicate));
     hook::set_codec(schema, Some(fresh))?;
     match schema.reading(|| Ok(())) {
+        Ok(()) if hook::with_codec(schema.pager(), |codec| codec.is_doubtful()) == Some(true) => {
+            return Ok(false);
+        }
         Ok(()) => {}
         Err(ffi::SQLITE_NOTADB) => return Ok(false),
         Err(code) => return Err(Failure::code(code)),
