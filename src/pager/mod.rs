@@ -23,8 +23,8 @@
 //! Page encryption itself is in [`crate::codec`]; nothing here knows Node.
 
 mod attached;
-mod config_functions;
 pub(crate) mod check;
+mod config_functions;
 pub(crate) mod copy;
 mod engine;
 mod exports;
@@ -36,9 +36,9 @@ mod pragma;
 mod prove;
 mod rekey;
 mod state;
+pub(crate) mod stored;
 mod uri;
 mod value_functions;
-pub(crate) mod stored;
 
 use std::ffi::{CString, c_int};
 
