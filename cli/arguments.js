@@ -69,7 +69,7 @@ function settings(list) {
 
 function usage(command) {
   const names = command === undefined ? Object.keys(COMMANDS) : [command];
-  const lines = names.map((name) => `  sealite ${name} ${COMMANDS[name].operands.join(' ')}`.padEnd(34) + COMMANDS[name].about);
+  const lines = names.map((name) => `  ${name} ${COMMANDS[name].operands.join(' ')}`.padEnd(21) + COMMANDS[name].about);
   return `Usage: sealite COMMAND FILE [options]
 
 ${lines.join('\n')}

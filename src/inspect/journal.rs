@@ -86,9 +86,9 @@ fn super_journal_is_missing(file: &mut (impl Read + Seek), len: u64) -> bool {
 
 fn super_journal(file: &mut (impl Read + Seek), len: u64) -> Option<String> {
     // Length of the name, its checksum, the magic.
-    const END_LEN: u64 = 16;
-    let mut end = [0; END_LEN as usize];
-    let end_at = len.checked_sub(END_LEN)?;
+    const END_LEN: usize = 16;
+    let mut end = [0; END_LEN];
+    let end_at = len.checked_sub(END_LEN as u64)?;
     read_at(file, &mut end, end_at)?;
     let name_len = u32::from_be_bytes(*end.first_chunk()?);
     if !end.ends_with(&MAGIC) || !(1..=MAX_NAME_LEN).contains(&name_len) {

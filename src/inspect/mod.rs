@@ -159,9 +159,13 @@ fn images(head: &[u8], wal: Option<&Wal>, journal: Option<&Journal>) -> Vec<Imag
     if head.is_empty() {
         return vec![of_file];
     }
-    let of_wal = wal.and_then(|wal| Image::of(Origin::Wal, wal.page_1.as_ref()?, wal.page_size));
+    let of_wal = wal.and_then(|wal| {
+        let page_1 = wal.page_1.as_ref()?;
+        Some(Image::of(Origin::Wal, page_1, wal.page_size))
+    });
     let of_journal = journal.and_then(|journal| {
-        Image::of(Origin::Journal, journal.page_1.as_ref()?, journal.page_size)
+        let page_1 = journal.page_1.as_ref()?;
+        Some(Image::of(Origin::Journal, page_1, journal.page_size))
     });
     let mut images = vec![of_file];
     images.extend(of_journal);
@@ -175,12 +179,12 @@ fn images(head: &[u8], wal: Option<&Wal>, journal: Option<&Journal>) -> Vec<Imag
 }
 
 impl Image {
-    fn of(origin: Origin, page: &[u8], page_size: u32) -> Option<Image> {
-        Some(Image {
+    fn of(origin: Origin, page: &[u8], page_size: u32) -> Image {
+        Image {
             origin,
             bytes: page.to_vec(),
             page_size: Some(page_size),
-        })
+        }
     }
 }
 

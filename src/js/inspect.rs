@@ -26,7 +26,9 @@ pub(super) fn inspect<'e>(call: &Call<'e>) -> Result<Value<'e>> {
     let path = text_argument(call, 0, "first")?;
     let request = Request {
         key: key_argument(call, 1)?,
-        scheme: optional_text(call, 2)?.map(scheme).transpose()?,
+        scheme: optional_text(call, 2)?
+            .map(|name| scheme(&name))
+            .transpose()?,
         params: params_argument(call, 3)?,
         salt: optional_text(call, 4)?
             .map(|text| parse_salt(&text))
@@ -116,8 +118,8 @@ fn params_argument(call: &Call<'_>, index: usize) -> Result<Vec<(String, String)
         .collect()
 }
 
-fn scheme(name: String) -> Result<&'static Scheme> {
-    find_scheme(&name).ok_or_else(|| Error::of_type(format!("Cipher '{name}' unknown.")))
+fn scheme(name: &str) -> Result<&'static Scheme> {
+    find_scheme(name).ok_or_else(|| Error::of_type(format!("Cipher '{name}' unknown.")))
 }
 
 /// A parameter must be one of the scheme, or of any, and its value one that it can have there.
