@@ -14,13 +14,15 @@
 use std::ffi::c_int;
 use std::iter;
 
-use chacha20::ChaCha20;
-use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use libsqlite3_sys as ffi;
 use zeroize::Zeroizing;
 
+use crate::codec::scheme::chacha20::apply_keystream;
+
 /// A page of SQLite's usual size is one block, so that rewriting it reads nothing.
 const BLOCK_LEN: u64 = 4096;
+/// ChaCha20's own.
+const KEY_STREAM_BLOCK_LEN: usize = 64;
 
 /// Where the encrypted bytes are. Errors are SQLite's result codes.
 pub(super) trait Store {
@@ -204,9 +206,20 @@ impl Veil {
         let mut nonce = [0; 12];
         nonce[..8].copy_from_slice(&(index as u64).to_le_bytes());
         nonce[8..].copy_from_slice(&rewrite.to_le_bytes());
-        let mut cipher = ChaCha20::new(&(*self.key).into(), &nonce.into());
-        cipher.seek(start);
-        cipher.apply_keystream(bytes);
+        let skipped = start % KEY_STREAM_BLOCK_LEN;
+        let mut counter = u32::try_from(start / KEY_STREAM_BLOCK_LEN)
+            .expect("a block has few blocks of key stream");
+        let mut rest = bytes;
+        if skipped > 0 {
+            let len = rest.len().min(KEY_STREAM_BLOCK_LEN - skipped);
+            let (head, after) = rest.split_at_mut(len);
+            let mut block = [0; KEY_STREAM_BLOCK_LEN];
+            block[skipped..skipped + len].copy_from_slice(head);
+            apply_keystream(&self.key, &nonce, counter, &mut block);
+            head.copy_from_slice(&block[skipped..skipped + len]);
+            (rest, counter) = (after, counter + 1);
+        }
+        apply_keystream(&self.key, &nonce, counter, rest);
     }
 }
 
