@@ -134,7 +134,7 @@ fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
         vacuum(schema, cipher, reserve_len)
     };
     settle(schema, written).or_else(|failure| {
-        if new_key_counts(schema, new)? {
+        if new_key_counts(schema, new.as_ref())? {
             schema.set_secure_delete();
             return Ok(());
         }
@@ -146,7 +146,7 @@ fn change(schema: Schema, cipher: Option<Cipher>) -> Result {
 /// is its deletion; what fails after that (shortening the file, syncing the directory) is reported,
 /// and undoes nothing. The codec is then that of the new key. When page 1 cannot be read, the old key
 /// stays.
-fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
+fn new_key_counts(schema: Schema, new: Option<&Cipher>) -> Result<bool> {
     // What it reports has been reported; a journal that is left is played back at the next read.
     let _ = schema.rollback();
     let old = hook::with_codec(schema.pager(), |codec| {
@@ -155,7 +155,7 @@ fn new_key_counts(schema: Schema, new: Option<Cipher>) -> Result<bool> {
     let old = old.flatten();
     let changed = match opens(schema, old.as_ref()) {
         Ok(true) => return Ok(false),
-        Ok(false) => opens(schema, new.as_ref()) == Ok(true),
+        Ok(false) => opens(schema, new) == Ok(true),
         Err(_) => false,
     };
     if !changed {
