@@ -41,14 +41,14 @@ function openPrepared() {
 
 const jobs = {
   /**
-   * For each fault: lets the n-th call of a kind fail during the action, each on a fresh copy of the
-   * database, for n from `first` in steps until the action makes fewer calls. Gives for each the code of the
-   * error, and what is then found: beside the process, and on the same connection.
+   * For each fault: lets the n-th call of its kind fail during the action, each on a fresh copy of the
+   * database, for n from `first` in steps until the action makes fewer calls. Gives for each the code of
+   * the error, and what is then found: beside the process, and on the same connection.
    */
   async fail() {
     const results = [];
     for (const fault of job.faults) {
-      for (let n = job.first; ; n += job.step) {
+      for (let n = fault.first; ; n += fault.step) {
         const result = await failOnce(fault, n);
         if (result.failed === 0) break;
         results.push({ ...fault, n, ...result });
