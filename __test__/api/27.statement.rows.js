@@ -14,7 +14,7 @@ const { isPeer, open, throwsLike } = require('../support/database.js');
 const ENTRY = path.join(__dirname, '..', '..', 'index.js');
 
 // As many rows as make a statement earn the next way, and more than one batch.
-const COUNTS = [1, 2, 3, 5, 200, 201, 1025, 3000];
+const COUNTS = [1, 2, 3, 201, 1030];
 
 const OVERFLOW = { name: 'SqliteError', code: 'SQLITE_ERROR', message: 'integer overflow' };
 
@@ -46,7 +46,7 @@ const numbers = (count) => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i
 
 // The rows of every way that gives many, one after another on the same statement.
 function* results(statement) {
-  for (let turn = 0; turn < 3; turn += 1) {
+  for (let turn = 0; turn < 2; turn += 1) {
     yield statement.all();
     yield [...statement.iterate()];
   }
@@ -128,8 +128,8 @@ test('setters on the prototypes do not see rows', (t) => {
   let kept;
   for (const [host, name] of hosts) Object.defineProperty(host, name, trap);
   try {
-    const [a, b, c, d, e, f, g, h] = statements;
-    kept = [read(a), read(b), read(c), read(d), read(e), read(f), read(g), read(h), read(a), read(e), read(f), read(h), read(h)];
+    const [a, b, c, d, e] = statements;
+    kept = [read(a), read(b), read(c), read(d), read(e), read(a), read(d), read(e), read(e)];
   } finally {
     for (const [host, name] of hosts) delete host[name];
     Array.prototype.length = 0;

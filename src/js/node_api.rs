@@ -308,7 +308,10 @@ impl<'e> Env<'e> {
 
     /// A function that runs as a method of its receiver.
     pub(crate) fn method<T: Class>(self, method: &'static Method<T>) -> Result<Value<'e>> {
-        let (name, len) = (method.name.as_ptr(), method.name.count_bytes().cast_signed());
+        let (name, len) = (
+            method.name.as_ptr(),
+            method.name.count_bytes().cast_signed(),
+        );
         self.value(|env, out| {
             let data = method.as_data();
             // SAFETY: the name is NUL-terminated; `data` is a static `Method<T>`, which is what

@@ -179,12 +179,23 @@ mod tests {
     #[test]
     fn characters_up_to_u00ff_become_one_byte() {
         assert_eq!(latin1(b"").unwrap(), b"");
-        assert_eq!(latin1("a\u{7f}\u{80}ä\u{ff}z".as_bytes()).unwrap(), b"a\x7f\x80\xe4\xffz");
+        assert_eq!(
+            latin1("a\u{7f}\u{80}ä\u{ff}z".as_bytes()).unwrap(),
+            b"a\x7f\x80\xe4\xffz"
+        );
     }
 
     #[test]
     fn other_characters_and_bad_utf8_do_not_fit() {
-        for text in ["ä\u{100}".as_bytes(), "€".as_bytes(), b"a\xff", b"a\xc3", b"\xc3a", b"\xc0\x80", b"\x80"] {
+        for text in [
+            "ä\u{100}".as_bytes(),
+            "€".as_bytes(),
+            b"a\xff",
+            b"a\xc3",
+            b"\xc3a",
+            b"\xc0\x80",
+            b"\x80",
+        ] {
             assert_eq!(latin1(text), None);
         }
     }
