@@ -1,3 +1,4 @@
+/// <reference types="node" />
 // Types of the public interface, written by hand. Only what exists is declared.
 
 declare namespace BetterSqlite3MultipleCiphers {
@@ -43,6 +44,8 @@ declare namespace BetterSqlite3MultipleCiphers {
     next(): IteratorResult<R, undefined>;
     return(): IteratorResult<R, undefined>;
     [Symbol.iterator](): StatementIterator<P, R>;
+    /** Ends the iteration; where the runtime has `Symbol.dispose`. */
+    [Symbol.dispose](): void;
   }
 
   /** A function that runs inside a transaction; the variants differ in how it begins. */
@@ -116,6 +119,8 @@ declare namespace BetterSqlite3MultipleCiphers {
     close(): this;
     defaultSafeIntegers(toggleState?: boolean): this;
     unsafeMode(unsafe?: boolean): this;
+    /** Closes the database; where the runtime has `Symbol.dispose`. */
+    [Symbol.dispose](): void;
   }
 
   interface DatabaseConstructor {

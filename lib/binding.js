@@ -1,44 +1,23 @@
 'use strict';
 // Finds and loads the native addon: the file beside index.js, else the package made for this
-// platform. Also what an addon is prepared with before its first use.
+// platform. What it is given before its first use is in prepare-binding.js.
 
 const fs = require('node:fs');
 const path = require('node:path');
 
-const SqliteError = require('./sqlite-error');
-const rows = require('./rows');
-const { readAhead } = require('./iterator');
-
 const ROOT = path.join(__dirname, '..');
-const prepared = new WeakSet();
+/** The Node-API version that the addon is built for: the feature of the crate napi in Cargo.toml. */
+const NODE_API = 9;
 let defaultBinding;
 
 // `nativeBinding`: null, a path, or an addon object.
 function loadBinding(nativeBinding) {
   if (nativeBinding === null) {
-    defaultBinding ??= prepareBinding(loadDefault());
+    defaultBinding ??= loadDefault();
     return defaultBinding;
   }
-  if (typeof nativeBinding === 'object') return prepareBinding(nativeBinding);
-  return prepareBinding(require(path.resolve(nativeBinding).replace(/(\.node)?$/, '.node')));
-}
-
-function prepareBinding(binding) {
-  if (!prepared.has(binding)) {
-    binding.initialize({ SqliteError, ...rows });
-    readAhead(binding.StatementIterator.prototype);
-    if (Symbol.dispose) makeDisposable(binding.StatementIterator.prototype);
-    prepared.add(binding);
-  }
-  return binding;
-}
-
-function makeDisposable(prototype) {
-  Object.defineProperty(prototype, Symbol.dispose, {
-    value: function dispose() { this.return(); },
-    writable: true,
-    configurable: true,
-  });
+  if (typeof nativeBinding === 'object') return nativeBinding;
+  return require(path.resolve(nativeBinding).replace(/(\.node)?$/, '.node'));
 }
 
 function loadDefault() {
@@ -51,12 +30,29 @@ function loadDefault() {
       continue;
     }
     try {
-      return require(candidate);
+      return requireAddon(candidate);
     } catch (error) {
-      problems.push(`${candidate}: ${error.message.split('\n')[0]}`);
+      problems.push(`${candidate}: ${explain(error)}`);
     }
   }
   throw new Error(notFoundMessage(target, problems));
+}
+
+function requireAddon(candidate) {
+  const found = Number(process.versions.napi);
+  if (found < NODE_API) throw new Error(`needs Node-API ${NODE_API}, and Node ${process.version} has ${found}`);
+  const addon = require(candidate);
+  if (typeof addon.initialize !== 'function') throw new Error('is a file of something else than sealite');
+  return addon;
+}
+
+// What the system's loader says, in words that tell what to do about it.
+function explain({ message }) {
+  const [line] = message.split('\n');
+  const [, wanted] = /version `GLIBC_([\d.]+)' not found/.exec(message) ?? [];
+  if (wanted) return `needs glibc ${wanted} or newer, and this system has ${glibcVersion()} (${line})`;
+  const isForeign = /invalid ELF header|file too short|wrong ELF class|self-register|Win32 application|mach-o|wrong architecture/i;
+  return isForeign.test(message) ? `damaged, or made for another platform (${line})` : line;
 }
 
 function notFoundMessage(target, problems) {
@@ -76,8 +72,11 @@ function targetName(platform = process.platform, arch = process.arch) {
 
 function isMusl() {
   if (process.platform !== 'linux') return false;
-  const { header } = process.report.getReport();
-  return !header.glibcVersionRuntime;
+  return !glibcVersion();
+}
+
+function glibcVersion() {
+  return process.report.getReport().header.glibcVersionRuntime;
 }
 
 module.exports = { loadBinding, targetName };

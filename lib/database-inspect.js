@@ -2,18 +2,16 @@
 // Database.inspect(file, { key, cipher, params }): what a file is and what opens it. Here are the
 // checks of the arguments; the looking is in the native addon, which never writes and takes no lock.
 
-const { loadBinding } = require('./binding');
-
 const SALT = 'cipher_salt';
 
-module.exports = function inspect(file, optionsGiven) {
+module.exports = (load) => function inspect(file, optionsGiven) {
   if (typeof file !== 'string') throw new TypeError('Expected first argument to be a string');
   if (file.trim() === '') throw new TypeError('A database file name cannot be empty');
   if (file.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
   const options = optionsGiven ?? {};
   if (typeof options !== 'object') throw new TypeError('Expected second argument to be an options object');
   const { name, bytes, params, salt } = { name: cipherOption(options), bytes: keyOption(options), ...paramsOption(options) };
-  return loadBinding(null).inspect(file, bytes, name, params, salt);
+  return load(null).inspect(file, bytes, name, params, salt);
 };
 
 function keyOption({ key = null }) {

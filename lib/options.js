@@ -8,7 +8,8 @@ const MAX_TIMEOUT = 0x7fffffff;
 const DEFAULT_TIMEOUT = 5000;
 
 // Checks everything that can be checked before the native addon is loaded.
-function checkOptions(filenameGiven, optionsGiven) {
+// `fixed`: the entry has one addon, and the option that names another is refused.
+function checkOptions(filenameGiven, optionsGiven, { fixed = false } = {}) {
   const image = Buffer.isBuffer(filenameGiven) ? filenameGiven : null;
   const name = image ? ':memory:' : filenameGiven ?? '';
   const options = optionsGiven == null ? {} : optionsGiven;
@@ -24,6 +25,9 @@ function checkOptions(filenameGiven, optionsGiven) {
   if (readonly && memory && !image) throw new TypeError('In-memory/temporary databases cannot be readonly');
   const timeout = timeoutOption(options);
   const verbose = verboseOption(options);
+  if (fixed && 'nativeBinding' in options) {
+    throw new TypeError('The "nativeBinding" option is only supported by the default better-sqlite3 entrypoint');
+  }
   const cipher = cipherOption(options);
   const uri = booleanOption(options, 'uri');
   const nativeBinding = nativeBindingOption(options);

@@ -18,9 +18,9 @@ import { nodeForPeers } from './peers.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testRoot = join(root, '__test__');
 const reporter = pathToFileURL(join(testRoot, 'support', 'reporter.mjs')).href;
-const folders = ['api', 'cli', 'docs', 'encryption', 'example', 'faults', 'inspect', 'interop', 'property'];
+const folders = ['api', 'cli', 'docs', 'encryption', 'example', 'faults', 'inspect', 'interop', 'package', 'property'];
 // They need other packages, or (sqlcipher) a program that scripts/test-sqlcipher.mjs builds.
-const onDemand = ['bundlers', 'clients', 'sqlcipher'];
+const onDemand = ['bundlers', 'clients', 'sqlcipher', 'types'];
 const concurrency = 2;
 const fileTimeoutMs = 300_000;
 

@@ -1,0 +1,15 @@
+'use strict';
+// The entry for one platform: Linux on arm64 with glibc. Its paths are literal, so that a bundler finds the addon.
+// No detection of the platform is here; the default entry does that.
+
+const createDatabase = require('./database');
+
+module.exports = createDatabase(() => {
+  try {
+    return require('../sealite.linux-arm64-gnu.node');
+  } catch (error) {
+    if (error.code !== 'MODULE_NOT_FOUND') throw error;
+    return require('sealite-linux-arm64-gnu');
+  }
+}, { fixed: true });
+module.exports.SqliteError = require('./sqlite-error');

@@ -1,0 +1,15 @@
+'use strict';
+// The entry for one platform: Windows on arm64. Its paths are literal, so that a bundler finds the addon.
+// No detection of the platform is here; the default entry does that.
+
+const createDatabase = require('./database');
+
+module.exports = createDatabase(() => {
+  try {
+    return require('../sealite.win32-arm64-msvc.node');
+  } catch (error) {
+    if (error.code !== 'MODULE_NOT_FOUND') throw error;
+    return require('sealite-win32-arm64-msvc');
+  }
+}, { fixed: true });
+module.exports.SqliteError = require('./sqlite-error');
