@@ -6,6 +6,8 @@
 //! | `sqlite` | prepared statements and callbacks that rusqlite leaves out |
 //! | [`pager`] | where SQLite's pager meets the codec: keys, PRAGMAs, the page hook |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
+//! | `accel` | CPU features found at run time, for the codec |
+mod accel;
 pub mod codec;
 mod error;
 mod guard;
