@@ -54,5 +54,8 @@ if (Symbol.dispose) {
   });
 }
 
+// Not enumerable, so that the constructor lists the same as in better-sqlite3.
+Object.defineProperty(Database, 'keyCache', { value: require('./lib/key-cache'), writable: true, configurable: true });
+
 module.exports = Database;
 module.exports.SqliteError = SqliteError;
