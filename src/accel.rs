@@ -1,6 +1,9 @@
 //! Run-time choice of CPU features, for code that its crate compiles well only inside a function
 //! that has them. No algorithm is here; the crates that choose by themselves need none of this.
-#![expect(unsafe_code, reason = "calls a function compiled for a feature that was asked for")]
+#![expect(
+    unsafe_code,
+    reason = "calls a function compiled for a feature that was asked for"
+)]
 
 /// Runs `body`, compiled for AVX2 where the CPU has it.
 ///

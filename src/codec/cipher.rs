@@ -7,8 +7,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::key_cache;
 use super::key::{KeyError, RawKey, Salt};
+use super::key_cache;
 use super::page::{Layout, MAGIC, Page, PageError, PageNo, is_page_size};
 use super::random::Random;
 use super::scheme::{PageCipher, Scheme};

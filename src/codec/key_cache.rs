@@ -164,8 +164,16 @@ mod tests {
             cache.id(&chacha20, b"key", Some(&[2; 16])),
             cache.id(&chacha20, b"key", None),
             cache.id(&config("ascon128", &[]), b"key", Some(&[1; 16])),
-            cache.id(&config("chacha20", &[("kdf_iter", "4000")]), b"key", Some(&[1; 16])),
-            cache.id(&config("chacha20", &[("legacy", "1")]), b"key", Some(&[1; 16])),
+            cache.id(
+                &config("chacha20", &[("kdf_iter", "4000")]),
+                b"key",
+                Some(&[1; 16]),
+            ),
+            cache.id(
+                &config("chacha20", &[("legacy", "1")]),
+                b"key",
+                Some(&[1; 16]),
+            ),
         ];
         for (at, id) in ids.iter().enumerate() {
             assert!(!ids[..at].contains(id), "{at}");

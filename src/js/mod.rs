@@ -190,10 +190,14 @@ fn key_cache<'e>(call: &Call<'e>) -> Result<Value<'e>> {
     let env = call.env;
     let entries = env.as_number(call.argument(0)?)?;
     // Saturates, and JavaScript's numbers are within the range.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "see above"
+    )]
     let entries = entries as usize;
-    let time_to_live = Duration::try_from_secs_f64(env.as_number(call.argument(1)?)? / 1000.0)
-        .unwrap_or_default();
+    let time_to_live =
+        Duration::try_from_secs_f64(env.as_number(call.argument(1)?)? / 1000.0).unwrap_or_default();
     keep_keys(entries, time_to_live).map_err(|error| Error::Internal(error.to_string().into()))?;
     env.undefined()
 }
