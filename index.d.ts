@@ -133,6 +133,12 @@ declare namespace BetterSqlite3MultipleCiphers {
      * run before it returns.
      */
     inspect(file: string, options?: SqliteDatabase.InspectOptions | null): SqliteDatabase.Inspection;
+     * Keeps derived keys in memory, for all connections of the process, so that a file that was opened
+     * before costs no derivation. Off until it is called; each call erases what was kept; `null` switches
+     * it off. `entries` (default 16): keys at most; `ttl` (default 60000): how many milliseconds a key
+     * serves. Risk: who can read the process's memory finds the keys of files that are closed.
+     */
+    keyCache(options: { entries?: number; ttl?: number } | null): void;
   }
 
   interface SqliteError extends Error {

@@ -5,6 +5,7 @@
 
 const HANDLE = require('./handle');
 const createInspect = require('./database-inspect');
+const createKeyCache = require('./key-cache');
 const direct = require('./direct');
 const { key, rekey } = require('./key');
 const { checkDirectory, checkOptions } = require('./options');
@@ -53,7 +54,9 @@ module.exports = function createDatabase(loadAddon, { fixed = false } = {}) {
 
   Object.assign(Database.prototype, METHODS);
   // Not enumerable: SqliteError alone is (C-1.1).
-  Object.defineProperty(Database, 'inspect', { value: createInspect(load), writable: true, configurable: true });
+  for (const statics of [createInspect(load), createKeyCache(load)]) {
+    Object.defineProperty(Database, statics.name, { value: statics, writable: true, configurable: true });
+  }
   if (Symbol.dispose) {
     Object.defineProperty(Database.prototype, Symbol.dispose, { value: dispose, writable: true, configurable: true });
   }

@@ -12,6 +12,7 @@ const UNSAFE = [
   'engine/src/lib.rs',
   'engine/src/error.rs',
   'engine/src/bindings.rs',
+  'src/accel.rs',
   'src/js/node_api.rs',
   'src/pager/engine.rs',
   'src/pager/exports.rs',

@@ -8,6 +8,9 @@
 //! | `vfs` | files that SQLite opens without a name: unreadable, and in which directory |
 //! | [`codec`] | page encryption on byte slices: schemes, parameters, keys |
 //! | [`inspect`] | what a file is, seen from outside |
+//! | `accel` | CPU features found at run time, for the codec |
+
+mod accel;
 pub mod codec;
 mod error;
 mod guard;

@@ -8,6 +8,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 use super::key::{KeyError, RawKey, Salt};
+use super::key_cache;
 use super::page::{Layout, MAGIC, Page, PageError, PageNo, is_page_size};
 use super::random::Random;
 use super::scheme::{PageCipher, Scheme};
@@ -37,7 +38,7 @@ pub fn derive(config: &CipherConfig, key: &[u8], salt: SaltSource) -> Result<Cip
     let key_text = scheme.salted.then(|| Zeroizing::new(key.to_vec()));
     let key = match raw {
         Some(raw) => raw.key,
-        None => (scheme.derive_key)(config, key, salt.as_ref())?,
+        None => key_cache::derive_key(config, key, salt.as_ref())?,
     };
     Ok(Cipher {
         layout,

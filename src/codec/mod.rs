@@ -12,6 +12,7 @@
 //! | [`settings`] | the values of all parameters on one connection |
 //! | [`key`] | passphrases, raw keys and salts: read, hold, erase |
 //! | [`kdf`] | key derivations |
+//! | [`key_cache`] | derived keys that are kept, where that is asked for |
 //! | [`random`] | nonces and salts |
 //! | [`value`] | single values under a key of their own |
 //!
@@ -24,6 +25,7 @@ pub mod cbc_run;
 pub mod cipher;
 pub mod kdf;
 pub mod key;
+pub mod key_cache;
 pub mod page;
 pub mod params;
 pub mod random;

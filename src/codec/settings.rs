@@ -239,6 +239,11 @@ impl CipherConfig {
         self.mc_legacy_wal
     }
 
+    /// The values of all parameters, in the order of the scheme's table.
+    pub fn values(&self) -> &[u32] {
+        &self.values
+    }
+
     /// The value of a parameter; 0 when the scheme has no such parameter.
     pub fn value(&self, name: &str) -> u32 {
         let at = self.scheme.params.iter().position(|spec| spec.name == name);

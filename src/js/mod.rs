@@ -37,6 +37,7 @@ mod wraps;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 use napi_derive::napi;
 
@@ -47,6 +48,7 @@ use self::node_api::{Call, Class, Env, Function, Reference, Value};
 use self::packed::Batch;
 use self::statement::Statement;
 use self::wraps::Wraps;
+use crate::codec::key_cache::keep_keys;
 use crate::error::{Error, Result};
 use crate::pager;
 
@@ -214,7 +216,28 @@ const FUNCTIONS: &[Function] = &[
         name: c"inspect",
         call: inspect::inspect,
     },
+    Function {
+        name: c"keyCache",
+        call: key_cache,
+    },
 ];
+
+/// `keyCache(entries, ttl)`, the time in milliseconds; checked by JavaScript. No entries: off.
+fn key_cache<'e>(call: &Call<'e>) -> Result<Value<'e>> {
+    let env = call.env;
+    let entries = env.as_number(call.argument(0)?)?;
+    // Saturates, and JavaScript's numbers are within the range.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "see above"
+    )]
+    let entries = entries as usize;
+    let time_to_live =
+        Duration::try_from_secs_f64(env.as_number(call.argument(1)?)? / 1000.0).unwrap_or_default();
+    keep_keys(entries, time_to_live).map_err(|error| Error::Internal(error.to_string().into()))?;
+    env.undefined()
+}
 
 /// `initialize({ SqliteError, …what lib/rows.js exports })`; later calls change nothing.
 fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {

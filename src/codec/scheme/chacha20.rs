@@ -16,11 +16,13 @@
 use chacha20::cipher::{Array, StreamCipherCore};
 use chacha20::variants::Ietf;
 use chacha20::{ChaChaCore, KeyIvInit, R20};
+use ctutils::CtEq;
 use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 use zeroize::Zeroizing;
 
 use super::{PageCipher, Scheme};
+use crate::accel::with_avx2;
 use crate::codec::kdf::Hash;
 use crate::codec::key::{Key, KeyError, Salt};
 use crate::codec::page::{HEADER_FIELDS, Layout, Page, PageError, PageNo};
@@ -102,7 +104,7 @@ impl PageCipher for ChaCha20Pages {
         let once = OneTime::new(&self.key, page_no, page.tail());
         once.apply_to(page.body_mut());
         page.place_salt();
-        let tag = once.tag(page.through_tail(NONCE_LEN)).finalize();
+        let tag = with_avx2(|| once.tag(page.through_tail(NONCE_LEN)));
         page.tail_mut()[NONCE_LEN..].copy_from_slice(&tag);
         Ok(())
     }
@@ -110,12 +112,10 @@ impl PageCipher for ChaCha20Pages {
     fn decrypt(&mut self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
         let once = OneTime::new(&self.key, page_no, page.tail());
         if self.check_tag {
-            let mut stored = poly1305::Tag::default();
-            stored.copy_from_slice(&page.tail()[NONCE_LEN..]);
-            let computed = once.tag(page.through_tail(NONCE_LEN));
-            computed
-                .verify(&stored)
-                .map_err(|_| PageError::NotAuthentic)?;
+            let computed = with_avx2(|| once.tag(page.through_tail(NONCE_LEN)));
+            if !computed[..].ct_eq(&page.tail()[NONCE_LEN..]).to_bool() {
+                return Err(PageError::NotAuthentic);
+            }
         }
         once.apply_to(page.body_mut());
         Ok(())
@@ -159,11 +159,12 @@ impl OneTime {
     }
 
     /// The message is a whole number of tag blocks, so no padding takes place.
-    fn tag(&self, message: &[u8]) -> Poly1305 {
+    #[inline(always)]
+    fn tag(&self, message: &[u8]) -> poly1305::Tag {
         let (key, _) = self.halves();
         let mut poly = Poly1305::new(key.into());
         poly.update_padded(message);
-        poly
+        poly.finalize()
     }
 
     fn halves(&self) -> (&[u8; KEY_LEN], &[u8; KEY_LEN]) {
