@@ -17,7 +17,7 @@ const { targetName } = createRequire(import.meta.url)('../lib/binding.js');
 
 // Of the link-time optimisation. The operators in Poly1305's vector code are past the default threshold (225);
 // src/accel.rs says what they cost as calls.
-const INLINING = ['-C', 'llvm-args=-inline-threshold=5000'];
+export const INLINING = ['-C', 'llvm-args=-inline-threshold=5000'];
 
 /** Builds and installs the addon; the result is the path of the file, or null after a failure. */
 export function build({ debug = false } = {}) {
