@@ -40,7 +40,10 @@ function parse(words) {
   const args = words.filter((_, index) => index !== at);
   const { values, positionals: operands } = parsed({ args, options, allowPositionals: true });
   const { help, version } = values;
-  if (!help && !version && command !== undefined) checkOperands(command, operands);
+  if (!help && !version && command !== undefined) {
+    checkOperands(command, operands);
+    [...operands, values.output ?? ''].forEach(checkName);
+  }
   return { command, help, version, values, operands };
 }
 
@@ -56,6 +59,11 @@ function parsed(config) {
 function checkOperands(command, operands) {
   const wanted = COMMANDS[command].operands;
   if (operands.length !== wanted.length) throw new UsageError(`Use: sealite ${command} ${wanted.join(' ')} [options]`);
+}
+
+// Database drops white space at the end of a name, and would take another file.
+function checkName(name) {
+  if (name !== name.trimEnd()) throw new UsageError(`The name '${name}' ends in white space`);
 }
 
 /** `--set kdf_iter=4000` to `{ kdf_iter: '4000' }`. */

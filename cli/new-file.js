@@ -5,6 +5,8 @@ const crypto = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 
+const { Failure } = require('./outcome');
+
 const SUFFIXES = ['', '-journal', '-wal', '-shm'];
 const MODE_BITS = 0o777;
 
@@ -17,9 +19,10 @@ function inPlaceOf(target, { mode, uid, gid }) {
     path: file,
     /** Owner and rights of the file that it comes from. */
     adopt() {
-      fs.chmodSync(file, mode & MODE_BITS);
+      // First the owner: rights for a group are not for the one that the file has meanwhile.
       const { uid: ours, gid: group } = fs.statSync(file);
       if (ours !== uid || group !== gid) fs.chownSync(file, uid, gid);
+      fs.chmodSync(file, mode & MODE_BITS);
     },
     remove() {
       for (const suffix of SUFFIXES) fs.rmSync(file + suffix, { force: true });
@@ -47,6 +50,15 @@ function syncFolderOf(file) {
   }
 }
 
+/**
+ * Refuses a name that is taken. A WAL or a journal that another database left there would be played
+ * back into the new one.
+ */
+function refuseTaken(target) {
+  const taken = [target, `${target}-wal`, `${target}-journal`].find((name) => fs.existsSync(name));
+  if (taken !== undefined) throw new Failure(`${taken} exists already`);
+}
+
 /** Gives the new file a name that nobody has taken meanwhile. */
 function publish(fresh, target) {
   try {
@@ -59,4 +71,4 @@ function publish(fresh, target) {
   syncFolderOf(target);
 }
 
-module.exports = { inPlaceOf, publish, syncFile, syncFolderOf };
+module.exports = { inPlaceOf, publish, refuseTaken, syncFile, syncFolderOf };

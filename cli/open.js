@@ -1,8 +1,10 @@
 'use strict';
 // Opens a file for a command: finds out what its key needs, and gives a keyed connection.
 
+const path = require('node:path');
+
 const Database = require('..');
-const { settings } = require('./arguments');
+const { UsageError, settings } = require('./arguments');
 const { EXIT, Failure } = require('./outcome');
 
 const DEFAULT_CIPHER = 'chacha20';
@@ -23,7 +25,8 @@ function isPlain(file) {
 
 /** Opens a file that exists, with what `unlock` found. */
 function openWith(file, { pragmas, key }, options = {}) {
-  const db = new Database(file, { fileMustExist: true, ...options });
+  // Whole, as Database knows names that are no files.
+  const db = new Database(path.resolve(file), { fileMustExist: true, ...options });
   try {
     for (const pragma of pragmas) db.pragma(pragma);
     if (key !== null) db.key(key);
@@ -37,9 +40,29 @@ function openWith(file, { pragmas, key }, options = {}) {
 /** The PRAGMAs of a scheme that is asked for: `legacy` first, as it moves others. */
 function pragmasFor(cipher = DEFAULT_CIPHER, list = []) {
   const wanted = Object.entries(settings(list)).sort(([a], [b]) => (b === 'legacy') - (a === 'legacy'));
+  checkParameters(cipher, wanted);
   return [`cipher='${cipher.replaceAll("'", "''")}'`, ...wanted.map(([name, value]) => `${name}=${literal(value)}`)];
 }
 
-const literal = (value) => (/^\d+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);
+// A PRAGMA that is unknown or out of range changes nothing and is no error: the file would be under
+// other parameters than those that were asked for.
+function checkParameters(cipher, wanted) {
+  const db = new Database(':memory:', { cipher });
+  try {
+    const known = db.prepare('SELECT sqlite3mc_config(?)').pluck().get(cipher).split(',');
+    const number = db.prepare('SELECT sqlite3mc_config(?, ?)').pluck();
+    for (const [name, value] of wanted) {
+      if (!known.includes(name)) throw new UsageError(`The scheme ${cipher} has no parameter '${name}'`);
+      const shown = db.pragma(`${name}=${literal(value)}`, { simple: true });
+      const taken = isNumber(value) ? Number(value) === number.get(cipher, `default:${name}`) : value.toLowerCase() === shown.toLowerCase();
+      if (!taken) throw new UsageError(`'${value}' is not a value of the parameter '${name}'`);
+    }
+  } finally {
+    db.close();
+  }
+}
+
+const isNumber = (value) => /^\d+$/.test(value);
+const literal = (value) => (isNumber(value) ? value : `'${value.replaceAll("'", "''")}'`);
 
 module.exports = { unlock, openWith, pragmasFor };

@@ -33,15 +33,26 @@ function checkOptions(filenameGiven, optionsGiven, { fixed = false } = {}) {
   const nativeBinding = nativeBindingOption(options);
   if (trimmed.includes('\0')) throw new TypeError('A database file name cannot contain a NUL character');
   return {
-    name: uri ? withoutKeys(name) : name,
+    name: isUri(trimmed, uri) ? withoutKeys(name) : name,
     source: image ?? trimmed,
     memory, readonly, fileMustExist, timeout, verbose, cipher, uri, nativeBinding,
   };
 }
 
+function isUri(file, uri) {
+  return file.startsWith('file:') && (uri || process.env.SQLITE_USE_URI === '1');
+}
+
 // What `name` shows of a URI: keys are masked, as the property is listed and logged.
 function withoutKeys(name) {
-  return name.replace(/([?&](?:hex|text)?key=)[^&#]*/g, '$1***');
+  return name.replace(/([?&])([^=&#]*)=[^&#]*/g, (parameter, mark, key) => (
+    /^(?:hex|text)?key$/i.test(unescaped(key)) ? `${mark}${key}=***` : parameter
+  ));
+}
+
+// As SQLite reads it: a NUL ends it.
+function unescaped(text) {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16))).split('\0')[0];
 }
 
 // Checks that the file can be made; `file:` names may be URIs, which SQLite resolves.

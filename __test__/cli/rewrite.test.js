@@ -4,14 +4,14 @@
 // until the new one is complete, and a file that others have open is not touched.
 
 const assert = require('node:assert/strict');
-const { spawn } = require('node:child_process');
+const { spawn, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { Database, open } = require('../support/database.js');
 const { manifest, copyStored, lockOf } = require('../interop/stored.js');
 const { start } = require('../interop/processes.js');
 const { seededRandom } = require('../interop/random.js');
-const { CLI, KEY, OTHER, ROWS, cliTest, run, runJson, write, rowsIn, beside } = require('./cli.js');
+const { CLI, ENV, KEY, OTHER, ROWS, cliTest, run, runJson, write, rowsIn, beside } = require('./cli.js');
 
 const MINE = ['--key-env', 'KEY'];
 const FAST = ['--set', 'kdf_iter=10'];
@@ -69,6 +69,69 @@ cliTest('with a header in clear the new salt is told', (t) => {
   assert.equal(fs.readFileSync(file).toString('latin1', 0, 15), 'SQLite format 3');
   assert.match(pragmas.at(-1), /^cipher_salt='[0-9A-F]{32}'$/);
   assert.equal(rowsIn(t, file, pragmas, KEY).count, ROWS);
+});
+
+cliTest('a parameter that the scheme does not have, or a value that it cannot have, is refused', (t) => {
+  const file = write(t, [], { key: null });
+  const before = fs.readFileSync(file);
+  for (const [cipher, setting, message] of [
+    ['chacha20', 'kdf_itr=10', "The scheme chacha20 has no parameter 'kdf_itr'"],
+    ['chacha20', 'rekey=x', "The scheme chacha20 has no parameter 'rekey'"],
+    ['chacha20', 'journal_mode=off', "The scheme chacha20 has no parameter 'journal_mode'"],
+    ['chacha20', 'kdf_iter=0', "'0' is not a value of the parameter 'kdf_iter'"],
+    ['chacha20', 'legacy_page_size=1000', "'1000' is not a value of the parameter 'legacy_page_size'"],
+    ['aegis', 'algorithm=99', "'99' is not a value of the parameter 'algorithm'"],
+    ['aegis', 'algorithm=aes', "'aes' is not a value of the parameter 'algorithm'"],
+  ]) {
+    const { code, err } = run(['encrypt', file, ...MINE, '--cipher', cipher, '--set', setting]);
+    assert.deepEqual([code, err], [2, `sealite: ${message}\nTry 'sealite --help'.\n`], setting);
+  }
+  assert.ok(fs.readFileSync(file).equals(before));
+});
+
+cliTest('a journal that was kept for later use does not stay with its pages in clear', (t) => {
+  const file = write(t, [], { key: null });
+  const db = open(t, file);
+  db.pragma('journal_mode = PERSIST');
+  db.exec("UPDATE t SET y = 'changed'");
+  db.close();
+  assert.match(fs.readFileSync(`${file}-journal`, 'latin1'), /row 1 row 1/);
+  assert.equal(run(['encrypt', file, ...MINE, ...FAST]).code, 0);
+  assert.deepEqual(beside(file), ['mail.db']);
+});
+
+cliTest('a name beside which another database left its WAL or its journal is not taken', (t) => {
+  const file = write(t);
+  for (const suffix of ['-wal', '-journal']) {
+    const copy = path.join(path.dirname(file), 'copy.db');
+    fs.writeFileSync(copy + suffix, '');
+    for (const words of [['backup', file, copy], ['decrypt', file, '--output', copy]]) {
+      const { code, err } = run([...words, ...MINE, ...FAST]);
+      assert.deepEqual([code, err], [1, `sealite: ${copy}${suffix} exists already\n`]);
+    }
+    assert.ok(!fs.existsSync(copy));
+    fs.rmSync(copy + suffix);
+  }
+});
+
+cliTest('a name that Database would cut is refused, and others are files whatever they look like', (t) => {
+  const file = write(t);
+  const cut = `${file} `;
+  fs.copyFileSync(file, cut);
+  const { code, err } = run(['verify', cut, ...MINE, ...FAST]);
+  assert.deepEqual([code, err], [2, `sealite: The name '${cut}' ends in white space\nTry 'sealite --help'.\n`]);
+  const folder = path.dirname(file);
+  for (const name of [' mail.db', 'file:mail.db?mode=ro', ':memory:']) {
+    // Windows has no such names.
+    if (process.platform === 'win32' && name !== ' mail.db') continue;
+    fs.copyFileSync(file, path.join(folder, name));
+    const result = runIn(folder, ['verify', name, ...MINE, ...FAST], { SQLITE_USE_URI: '1' });
+    assert.deepEqual([result.status, result.stderr], [0, ''], name);
+  }
+});
+
+const runIn = (cwd, words, env) => spawnSync(process.execPath, [CLI, ...words], {
+  cwd, encoding: 'utf8', env: { ...process.env, ...ENV, ...env },
 });
 
 cliTest('--output leaves the original as it is, and no name is taken from another file', (t) => {

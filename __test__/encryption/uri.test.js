@@ -5,6 +5,7 @@
 
 const test = require('node:test');
 const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { Database, SqliteError, open, overruled, tempDir, tempFile, throwsLike, throwsNotADb } = require('../support/database.js');
@@ -115,6 +116,26 @@ overruled('VACUUM INTO a name with its own key', (t) => {
   assert.deepEqual(rows(openUri(t, copy, 'kdf_iter=7&key=other')), [1]);
 });
 
+overruled('name shows no key whose parameter is escaped, and every other name as it is', (t) => {
+  for (const [parameters, shown] of [
+    ['kdf_iter=7&k%65y=secret', 'kdf_iter=7&k%65y=***'],
+    ['%74extkey%00s=secret&mode=rwc', '%74extkey%00s=***&mode=rwc'],
+    ['monkey=1&key=', 'monkey=1&key=***'],
+  ]) {
+    const file = tempFile(t);
+    assert.equal(openUri(t, file, parameters).name, uri(file, shown));
+  }
+  const plain = `${tempFile(t)}&key=a`;
+  assert.equal(open(t, plain, { uri: true }).name, plain);
+});
+
+overruled('name shows no key where names are URIs for the whole process', (t) => {
+  const name = uri(tempFile(t), 'kdf_iter=7&key=secret');
+  const script = `console.log(new (require(${JSON.stringify(path.join(__dirname, '..', '..'))}))(${JSON.stringify(name)}).name)`;
+  const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', env: { ...process.env, SQLITE_USE_URI: '1' } });
+  assert.equal(stdout, `${name.replace('secret', '***')}\n`);
+});
+
 overruled('name and verbose show no key', (t) => {
   const seen = [];
   const db = openUri(t, tempFile(t), 'kdf_iter=7&hexkey=6b&mode=rwc', { verbose: (sql) => seen.push(sql) });
@@ -122,6 +143,10 @@ overruled('name and verbose show no key', (t) => {
   db.exec(`ATTACH '${uri(tempFile(t), 'kdf_iter=7&key=secret')}' AS a`);
   db.prepare('ATTACH ? AS b').run(uri(tempFile(t), 'key=secret&kdf_iter=7'));
   db.exec(`VACUUM INTO '${uri(tempFile(t), 'key=secret')}'`);
-  assert.equal(seen.length, 3);
+  for (const [open, close] of ['""', '``', '[]']) {
+    db.exec(`ATTACH ${open}${uri(tempFile(t), 'key=secret')}${close} AS c`);
+    db.exec('DETACH c');
+  }
+  assert.equal(seen.length, 9);
   for (const sql of seen) assert.doesNotMatch(sql, /secret/);
 });

@@ -4,11 +4,10 @@
 const fs = require('node:fs');
 
 const { openWith, unlock } = require('../open');
-const { Failure } = require('../outcome');
-const { inPlaceOf, publish, syncFile } = require('../new-file');
+const { inPlaceOf, publish, refuseTaken, syncFile } = require('../new-file');
 
 module.exports = async function backup({ values, operands: [file, copy], secrets, progress }) {
-  if (fs.existsSync(copy)) throw new Failure(`${copy} exists already`);
+  refuseTaken(copy);
   const lock = await unlock(file, { values, secrets });
   const db = openWith(file, lock, { readonly: true });
   const fresh = inPlaceOf(copy, fs.statSync(file));

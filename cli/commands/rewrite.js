@@ -11,14 +11,14 @@ const fs = require('node:fs');
 const { settings } = require('../arguments');
 const { openWith, pragmasFor, unlock } = require('../open');
 const { EXIT, Failure } = require('../outcome');
-const { inPlaceOf, publish, syncFile, syncFolderOf } = require('../new-file');
+const { inPlaceOf, publish, refuseTaken, syncFile, syncFolderOf } = require('../new-file');
 const { processesWith } = require('../in-use');
 
 module.exports = async function rewrite(call) {
   const { command, values, operands: [name], progress } = call;
   const file = fs.realpathSync(name);
   const target = values.output ?? file;
-  if (values.output !== undefined && fs.existsSync(target)) throw new Failure(`${target} exists already`);
+  if (values.output !== undefined) refuseTaken(target);
   const { from, to } = await PLANS[command](file, call);
   const replaces = target === file;
   const db = openWith(file, from, replaces ? { timeout: 0 } : { readonly: true });
@@ -139,8 +139,9 @@ function replace(db, fresh, file) {
   if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete' || fs.existsSync(`${file}-wal`)) {
     throw new Failure(`The WAL of ${file} could not be folded in`, EXIT.inUse);
   }
-  // An index of that WAL which a reader left.
-  fs.rmSync(`${file}-shm`, { force: true });
+  // What other connections left: an index of that WAL, and a journal that is kept for later use, with
+  // pages as they were. It is not hot: that was seen when the database was opened, and it is locked since.
+  for (const suffix of ['-shm', '-journal']) fs.rmSync(file + suffix, { force: true });
   refuseOthers(file);
   fs.renameSync(fresh, file);
   syncFolderOf(file);
