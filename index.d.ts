@@ -133,6 +133,7 @@ declare namespace BetterSqlite3MultipleCiphers {
      * run before it returns.
      */
     inspect(file: string, options?: SqliteDatabase.InspectOptions | null): SqliteDatabase.Inspection;
+    /**
      * Keeps derived keys in memory, for all connections of the process, so that a file that was opened
      * before costs no derivation. Off until it is called; each call erases what was kept; `null` switches
      * it off. `entries` (default 16): keys at most; `ttl` (default 60000): how many milliseconds a key
