@@ -73,3 +73,17 @@ test('what is unpacked, without an addon, Rust or a compiler, says what to insta
   assert.match(stdout, /no prebuilt addon for .*building it with cargo/);
   for (const part of ['Please install', 'Rust 1.', 'https://rustup.rs', 'a C compiler']) assert.ok(stderr.includes(part), stderr);
 });
+
+const noOtherUser = skip || (process.getuid() === 0 ? false : 'only root can start a process as another user');
+test('where the package cannot be written to, the build says so before it starts', { skip: noOtherUser }, (t) => {
+  const unpacked = tempDir(t);
+  fs.chmodSync(unpacked, 0o755);
+  execFileSync('tar', ['-xzf', path.join(folder, `sealite-${version}.tgz`), '-C', unpacked]);
+  const script = path.join(unpacked, 'package', 'scripts', 'install.mjs');
+  // A folder of root's, and a user who is not root.
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8', uid: 65534, gid: 65534, cwd: '/' });
+  assert.equal(status, 1, stderr);
+  for (const part of ['cannot be written to (EACCES)', fs.realpathSync(path.join(unpacked, 'package')), `sealite-${targetName()}`]) {
+    assert.ok(stderr.includes(part), `${part} in ${stderr}`);
+  }
+});
