@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = path.join(root, '.cache', 'release-tools');
 const python = path.join(folder, 'python');
 const WHEELS = ['cargo-zigbuild==0.24.1', 'ziglang==0.17.1'];
-const CRATES = { 'cargo-about': ['0.9.3', '--features=cli'], 'cargo-cyclonedx': ['0.5.9'], 'cargo-deny': ['VERSION_DENY'] };
+const CRATES = { 'cargo-about': ['0.9.3', '--features=cli'], 'cargo-cyclonedx': ['0.5.9'], 'cargo-deny': ['0.20.2'] };
 
 /** Installs zigbuild and the compiler that it calls. */
 export function installZigbuild() {

@@ -82,7 +82,8 @@ function writeBill() {
 
 /** The tool names the crates of this repository by where they lay when it ran. */
 function withoutPaths(bill) {
-  return JSON.parse(JSON.stringify(bill).replaceAll(pathToFileURL(root).href, 'file:///').replaceAll(root, ''));
+  const place = root.slice(0, -1);
+  return JSON.parse(JSON.stringify(bill).replaceAll(pathToFileURL(place).href, 'file://').replaceAll(place, ''));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) release();
