@@ -61,17 +61,17 @@ declare namespace BetterSqlite3MultipleCiphers {
   type VariableArgFunction = (this: any, ...params: any[]) => unknown;
 
   interface VirtualTableOptions<A extends any[] = any[]> {
-    /** Gets one argument per parameter; undefined for one that was not given. */
-    rows: (this: undefined, ...params: A) => Generator<VirtualTableRow, unknown, undefined>;
+    /**
+     * Gets one argument per parameter; undefined for one that was not given. Each row is an array in the order of
+     * the columns, or an object with exactly these columns.
+     */
+    rows: (this: undefined, ...params: A) => Generator<unknown, unknown, undefined>;
     columns: readonly string[];
     /** Names of the hidden columns; `$1`, `$2`, … for the length of `rows` by default. */
     parameters?: readonly string[];
     safeIntegers?: boolean;
     directOnly?: boolean;
   }
-
-  /** The columns in their order, or an object with exactly these columns. */
-  type VirtualTableRow = readonly unknown[] | object;
 
   type VirtualTableFactory = (
     this: { module: string; database: string; table: string },
@@ -133,6 +133,7 @@ declare namespace BetterSqlite3MultipleCiphers {
      * run before it returns.
      */
     inspect(file: string, options?: SqliteDatabase.InspectOptions | null): SqliteDatabase.Inspection;
+    /**
      * Keeps derived keys in memory, for all connections of the process, so that a file that was opened
      * before costs no derivation. Off until it is called; each call erases what was kept; `null` switches
      * it off. `entries` (default 16): keys at most; `ttl` (default 60000): how many milliseconds a key
@@ -165,7 +166,7 @@ declare namespace Database {
     /** Milliseconds to wait for a lock. */
     timeout?: number;
     /** Called with the SQL of each statement before it runs; keys are masked. */
-    verbose?: ((message: string) => unknown) | null;
+    verbose?: ((message: string) => unknown) | null | undefined;
     /** The cipher scheme, as `PRAGMA cipher` would set it. */
     cipher?: string;
     /**
@@ -174,7 +175,7 @@ declare namespace Database {
      */
     uri?: boolean;
     /** Path of the native addon, or the loaded addon itself. */
-    nativeBinding?: string | object | null;
+    nativeBinding?: string | object | null | undefined;
   }
 
   interface PragmaOptions {
@@ -200,9 +201,9 @@ declare namespace Database {
     /** The next accumulator, or nothing to go on with the same. */
     step: (this: undefined, total: T, ...next: A) => T | void;
     /** Takes a row out again, which makes a window function of it. */
-    inverse?: ((this: undefined, total: T, ...dropped: A) => T | void) | null;
+    inverse?: ((this: undefined, total: T, ...dropped: A) => T | void) | null | undefined;
     /** The answer; the accumulator itself by default. */
-    result?: ((this: undefined, total: T) => unknown) | null;
+    result?: ((this: undefined, total: T) => unknown) | null | undefined;
   }
 
   interface BackupMetadata {

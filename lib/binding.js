@@ -1,9 +1,12 @@
 'use strict';
 // Finds and loads the native addon: the file beside index.js, else the package made for this
-// platform. What it is given before its first use is in prepare-binding.js.
+// platform. Whether a file is whole is looked at in addon-file.js; what an addon is given before its first
+// use is in prepare-binding.js.
 
 const fs = require('node:fs');
 const path = require('node:path');
+
+const checkAddonFile = require('./addon-file');
 
 const ROOT = path.join(__dirname, '..');
 /** The Node-API version that the addon is built for: the feature of the crate napi in Cargo.toml. */
@@ -17,7 +20,9 @@ function loadBinding(nativeBinding) {
     return defaultBinding;
   }
   if (typeof nativeBinding === 'object') return nativeBinding;
-  return require(path.resolve(nativeBinding).replace(/(\.node)?$/, '.node'));
+  const file = path.resolve(nativeBinding).replace(/(\.node)?$/, '.node');
+  checkAddonFile(file);
+  return require(file);
 }
 
 function loadDefault() {
@@ -41,7 +46,9 @@ function loadDefault() {
 function requireAddon(candidate) {
   const found = Number(process.versions.napi);
   if (found < NODE_API) throw new Error(`needs Node-API ${NODE_API}, and Node ${process.version} has ${found}`);
-  const addon = require(candidate);
+  const file = require.resolve(candidate);
+  checkAddonFile(file);
+  const addon = require(file);
   if (typeof addon.initialize !== 'function') throw new Error('is a file of something else than sealite');
   return addon;
 }

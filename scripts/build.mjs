@@ -4,7 +4,7 @@
 // install.mjs; cargo's own progress goes to the terminal.
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, renameSync, statSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
@@ -21,6 +21,12 @@ export const INLINING = ['-C', 'llvm-args=-inline-threshold=5000'];
 
 /** Builds and installs the addon; the result is the path of the file, or null after a failure. */
 export function build({ debug = false } = {}) {
+  const refused = writingRefused();
+  if (refused) {
+    console.error(`sealite: the addon cannot be built here, as ${root} cannot be written to (${refused}).`);
+    console.error(`Make it writable, or install the prebuilt package sealite-${targetName()}.`);
+    return null;
+  }
   const missing = missingTools();
   if (missing.length > 0) {
     console.error(['sealite: the addon cannot be built here. Please install:', ...missing].join('\n  - '));
@@ -32,6 +38,18 @@ export function build({ debug = false } = {}) {
   if (cargo.status !== 0) return null;
   const targetDir = path.resolve(root, process.env.CARGO_TARGET_DIR ?? 'target');
   return install(path.join(targetDir, debug ? 'debug' : 'release', libraryName()));
+}
+
+// Asked by writing: permissions do not tell what a read-only file system does.
+function writingRefused() {
+  const probe = path.join(root, `.writable-${process.pid}`);
+  try {
+    writeFileSync(probe, '');
+    rmSync(probe);
+    return null;
+  } catch (error) {
+    return error.code;
+  }
 }
 
 // A process that has the old file loaded keeps it: the new one takes its name in one step.

@@ -28,16 +28,39 @@ function run(folder, code) {
   return spawnSync(process.execPath, ['-e', source], { encoding: 'utf8' });
 }
 
-for (const [what, bytes] of [['an empty file', ''], ['text', 'no addon'], ['the first bytes of the addon', null]]) {
-  test(`${what} in place of the addon is called damaged, with the ways out`, (t) => {
+const whole = fs.readFileSync(path.join(root, addonName));
+const changed = (at, byte) => Buffer.concat([whole.subarray(0, at), Buffer.of(byte), whole.subarray(at + 1)]);
+const DAMAGES = [
+  ['an empty file', '', 'it is empty'],
+  ['text', 'no addon', 'it is no shared library'],
+  ['the first bytes of the addon', whole.subarray(0, 32), 'it ends after 32 bytes'],
+  ['the first page of the addon', whole.subarray(0, 4096), `it ends after 4096 of ${whole.length} bytes`],
+  ['half of the addon', whole.subarray(0, whole.length >> 1), `it ends after ${whole.length >> 1} of `],
+  ['the addon without its last byte', whole.subarray(0, -1), `it ends after ${whole.length - 1} of ${whole.length} bytes`],
+  ['an addon for another processor', changed(18, process.arch === 'x64' ? 183 : 62), ', and this Node for '],
+  ['an addon for 32 bits', changed(4, 1), 'it is for a processor of another kind'],
+  ['an addon for Windows', 'MZ\0\0', 'it is for Windows'],
+  ['an addon for macOS', Buffer.from('cffaedfe07000001', 'hex'), 'it is for macOS'],
+];
+const skip = process.platform === 'linux' ? false : 'only files of ELF are looked at; elsewhere the system refuses them';
+
+for (const [what, bytes, reason] of DAMAGES) {
+  test(`${what} in place of the addon is called damaged, with the reason and the ways out`, { skip }, (t) => {
     const folder = copyPackage(tempDir(t));
-    const whole = fs.readFileSync(path.join(root, addonName));
-    fs.writeFileSync(path.join(folder, addonName), bytes ?? whole.subarray(0, 32));
+    fs.writeFileSync(path.join(folder, addonName), bytes);
     const { stderr, status } = run(folder, {});
     assert.equal(status, 1, stderr);
-    for (const part of ['damaged, or made for another platform', addonName, `sealite-${targetName()}`, 'npm run build']) {
+    for (const part of ['damaged, or made for another platform', reason, addonName, `sealite-${targetName()}`, 'npm run build']) {
       assert.ok(stderr.includes(part), `${part} in ${stderr}`);
     }
+  });
+
+  test(`${what} is refused as nativeBinding`, { skip }, (t) => {
+    const file = path.join(tempDir(t), 'other.node');
+    fs.writeFileSync(file, bytes);
+    const then = `try { new Database(':memory:', { nativeBinding: ${JSON.stringify(file)} }); } catch (error) { console.log(error.code, error.message); }`;
+    const { stdout, stderr } = run(root, { then });
+    assert.ok(stdout.startsWith('ERR_DLOPEN_FAILED damaged') && stdout.includes(reason), stdout + stderr);
   });
 }
 
@@ -50,7 +73,7 @@ test('a Node without the Node-API version that is needed is told so', (t) => {
 
 test('a glibc that is too old is told so, with both versions', (t) => {
   const folder = copyPackage(tempDir(t));
-  fs.writeFileSync(path.join(folder, addonName), '');
+  fs.copyFileSync(path.join(root, addonName), path.join(folder, addonName));
   // What glibc's loader says, as no older system is at hand.
   const before = "require('node:module')._extensions['.node'] = () => { throw new Error(\"libm.so.6: version `GLIBC_2.99' not found (required by it)\"); }";
   assert.match(run(folder, { before }).stderr, /needs glibc 2\.99 or newer, and this system has/);

@@ -8,8 +8,10 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { spawnSync } = require('node:child_process');
 
 const root = path.join(__dirname, '..', '..');
+const PROGRAMS = ['api.ts', 'import-esm.mts', 'import-require.cts', 'better-sqlite3-app.ts'];
 let ts;
 
 test.before(async () => {
@@ -37,20 +39,42 @@ test('the whole of the API has types, and wrong uses do not compile (C-34.1, C-3
   assert.deepEqual(complaints('api.ts', OURS), []);
 });
 
-test('the names and sub-paths resolve through exports of package.json (C-34.4)', (t) => {
+/** A project with the package where an installation would put it, and the programs in it. */
+function project(t, programs) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sealite-types-'));
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const installed = path.join(folder, 'node_modules', 'sealite');
-  fs.mkdirSync(installed, { recursive: true });
-  for (const file of ['package.json', 'index.d.ts']) fs.copyFileSync(path.join(root, file), path.join(installed, file));
+  for (const name of ['sealite', 'better-sqlite3']) {
+    const installed = path.join(folder, 'node_modules', name);
+    fs.mkdirSync(installed, { recursive: true });
+    for (const file of ['package.json', 'index.d.ts']) fs.copyFileSync(path.join(root, file), path.join(installed, file));
+  }
   fs.symlinkSync(path.join(__dirname, 'node_modules', '@types'), path.join(folder, 'node_modules', '@types'), 'junction');
-  const program = path.join(folder, 'api.ts');
-  fs.copyFileSync(path.join(__dirname, 'api.ts'), program);
-  const modern = { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 };
-  assert.deepEqual(complaints(program, undefined, modern), []);
+  for (const program of programs) fs.copyFileSync(path.join(__dirname, program), path.join(folder, program));
+  return folder;
+}
+
+test('the names and sub-paths resolve through exports of package.json (C-34.4)', (t) => {
+  const folder = project(t, PROGRAMS);
+  const modern = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, exactOptionalPropertyTypes: true };
+  for (const program of PROGRAMS) assert.deepEqual(complaints(path.join(folder, program), undefined, modern), [], program);
 });
 
-test('a program for @types/better-sqlite3 compiles with them and with ours', () => {
-  assert.deepEqual(complaints('better-sqlite3.ts', undefined), []);
-  assert.deepEqual(complaints('better-sqlite3.ts', OURS), []);
+test('the compiler of TypeScript 7 takes them, too (C-34.4)', (t) => {
+  const folder = project(t, PROGRAMS);
+  const compilerOptions = {
+    strict: true, exactOptionalPropertyTypes: true, noEmit: true, esModuleInterop: true, types: [],
+    target: 'es2022', lib: ['es2022', 'esnext.disposable'], module: 'nodenext', moduleResolution: 'nodenext',
+  };
+  fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: PROGRAMS }));
+  const compile = () => spawnSync(process.execPath, [path.join(__dirname, 'node_modules', 'typescript7', 'bin', 'tsc'), '--project', folder], { encoding: 'utf8' });
+  assert.equal(compile().stdout, '');
+  fs.appendFileSync(path.join(folder, 'api.ts'), "db.key('text');\n");
+  assert.match(compile().stdout, /api\.ts\(\d+,8\): error TS2345/);
+});
+
+test('programs for @types/better-sqlite3 compile with them and with ours', () => {
+  for (const program of ['better-sqlite3.ts', 'better-sqlite3-app.ts']) {
+    assert.deepEqual(complaints(program, undefined), [], program);
+    assert.deepEqual(complaints(program, OURS), [], program);
+  }
 });
