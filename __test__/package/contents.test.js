@@ -17,7 +17,7 @@ const SINGLE = [
   '.cargo/config.toml', 'CHANGELOG.md', 'Cargo.lock', 'Cargo.toml', 'LICENSE', 'README.md', 'build.rs', 'index.d.ts', 'index.js',
   'package.json', 'scripts/build.mjs', 'scripts/install.mjs', 'scripts/toolchain.mjs',
 ];
-const FOLDERS = { lib: /\.js$/, cli: /\.js$/, src: /\.rs$/, engine: /^engine\/(Cargo\.toml|README\.md|[\w/]+\.(rs|c|h|sh|mjs))$/, docs: /\.(md|svg)$/ };
+const FOLDERS = { lib: /\.js$/, cli: /\.js$/, src: /\.rs$/, benches: /\.rs$/, engine: /^engine\/(Cargo\.toml|README\.md|[\w/]+\.(rs|c|h|sh|mjs))$/, docs: /\.(md|svg)$/ };
 
 let folder;
 let tarballs;
