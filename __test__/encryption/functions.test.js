@@ -265,3 +265,38 @@ overruled('vle: a value that is cut short is refused; the replaced package reads
     });
   }
 });
+
+overruled('what sets or shows settings and keys is not for views, triggers and defaults of a file', (t) => {
+  const db = open(t);
+  db.exec('CREATE TABLE t (x)');
+  for (const expression of ["sqlite3mc_config('hmac_check', 0)", "sqlite3mc_vle_key('k')", "sqlite3mc_codec_data('cipher_salt')"]) {
+    const message = `unsafe use of ${expression.split('(')[0]}()`;
+    const unsafe = (sql) => throwsLike(() => db.exec(sql), SqliteError, message, 'SQLITE_ERROR');
+    db.exec(`CREATE VIEW v AS SELECT ${expression}; CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT ${expression}; END`);
+    unsafe('SELECT * FROM v');
+    unsafe('INSERT INTO t VALUES (1)');
+    db.exec('DROP VIEW v; DROP TRIGGER r');
+    // One's own are nobody else's.
+    db.exec(`CREATE TEMP VIEW v AS SELECT ${expression}; SELECT * FROM v; DROP VIEW v`);
+  }
+});
+
+test('vle_encrypt and vle_decrypt are for views, triggers and generated columns, too', (t) => {
+  const db = open(t);
+  db.exec("SELECT sqlite3mc_vle_key('k', 's', 'chacha20', 'kdf_iter=1')");
+  db.exec(`CREATE TABLE given (x);
+    CREATE TABLE t (sealed, clear AS (sqlite3mc_vle_decrypt(sealed)));
+    CREATE VIEW v AS SELECT sqlite3mc_vle_decrypt(sealed) AS x FROM t;
+    CREATE TRIGGER r AFTER INSERT ON given BEGIN INSERT INTO t VALUES (sqlite3mc_vle_encrypt(new.x)); END`);
+  db.exec("INSERT INTO given VALUES ('secret')");
+  assert.deepEqual(db.prepare('SELECT clear, x FROM t, v').raw().get(), ['secret', 'secret']);
+});
+
+overruled('verbose does not show the key of values', (t) => {
+  const seen = [];
+  const db = open(t, ':memory:', { verbose: (sql) => seen.push(sql) });
+  const rest = "'salt', 'chacha20', 'kdf_iter=1'";
+  value(db, `sqlite3mc_vle_key('secret', ${rest})`);
+  db.prepare(`SELECT sqlite3mc_vle_key(?, ${rest}), 'shown'`).get('secret');
+  assert.deepEqual(seen, ["SELECT sqlite3mc_vle_key('***')", "SELECT sqlite3mc_vle_key('***'), 'shown'"]);
+});

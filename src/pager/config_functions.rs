@@ -18,6 +18,7 @@ pub(super) const FUNCTIONS: &[SqlFunction] = &[
     SqlFunction {
         name: c"sqlite3mc_config",
         counts: &[1, 2, 3],
+        direct_only: true,
         run: |main, arguments| {
             let answer = with_state(main, |state| config(&mut state.settings, arguments));
             Ok(answer.unwrap_or(Answer::Null))
@@ -26,11 +27,13 @@ pub(super) const FUNCTIONS: &[SqlFunction] = &[
     SqlFunction {
         name: c"sqlite3mc_codec_data",
         counts: &[1, 2],
+        direct_only: true,
         run: |main, arguments| Ok(codec_data(main, arguments).unwrap_or(Answer::Null)),
     },
     SqlFunction {
         name: c"sqlite3mc_version",
         counts: &[0],
+        direct_only: false,
         // Compat: the version whose formats and functions these are.
         run: |_, _| Ok(Answer::text("SQLite3 Multiple Ciphers 2.4.0")),
     },

@@ -18,6 +18,8 @@ pub(super) struct SqlFunction {
     pub(super) name: &'static CStr,
     /// How many arguments it takes.
     pub(super) counts: &'static [c_int],
+    /// Not for views, triggers and whatever else is in a file, which may be somebody else's.
+    pub(super) direct_only: bool,
     /// It is given the main database of the connection; an error is its text.
     pub(super) run: fn(Schema, &[Argument<'_>]) -> Result<Answer, String>,
 }
@@ -104,13 +106,18 @@ unsafe extern "C" fn x_register(
 /// # Safety
 /// `db` is an open connection.
 unsafe fn register(db: *mut ffi::sqlite3, function: &'static SqlFunction, count: c_int) -> c_int {
+    let reach = if function.direct_only {
+        ffi::SQLITE_DIRECTONLY
+    } else {
+        0
+    };
     // SAFETY: the caller's promise; name and function are statics.
     unsafe {
         ffi::sqlite3_create_function_v2(
             db,
             function.name.as_ptr(),
             count,
-            ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC,
+            ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | reach,
             ptr::from_ref(function).cast_mut().cast(),
             Some(x_function),
             None,

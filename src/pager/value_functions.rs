@@ -13,16 +13,20 @@ pub(super) const FUNCTIONS: &[SqlFunction] = &[
     SqlFunction {
         name: c"sqlite3mc_vle_key",
         counts: &[1, 2, 3, 4],
+        direct_only: true,
         run: key,
     },
     SqlFunction {
         name: c"sqlite3mc_vle_encrypt",
         counts: &[1, 2],
+        // Schemas have them in views, triggers and generated columns.
+        direct_only: false,
         run: encrypt,
     },
     SqlFunction {
         name: c"sqlite3mc_vle_decrypt",
         counts: &[1, 2],
+        direct_only: false,
         run: decrypt,
     },
 ];

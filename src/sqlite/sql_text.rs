@@ -28,7 +28,8 @@ pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
 
 /// The same statement with every key shown as `'***'`.
 ///
-/// Keys stand in `PRAGMA key`, `rekey` and their variants, behind KEY in ATTACH and in the URI of a file.
+/// Keys stand in `PRAGMA key`, `rekey` and their variants, behind KEY in ATTACH, in the URI of a file and
+/// in calls of `sqlite3mc_vle_key`.
 pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
     let mut shown = sql;
     // From the end, so that the places before stay where they are.
@@ -40,8 +41,8 @@ pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MASK: &[u8] = b"'***'";
-/// Of a key within a string.
-const URI_MASK: &[u8] = b"***'";
+/// The function that takes the key of single values.
+const KEY_FUNCTION: &[u8] = b"sqlite3mc_vle_key";
 const KEY_PRAGMAS: [&[u8]; 6] = [
     b"key",
     b"rekey",
@@ -138,7 +139,7 @@ fn secrets(sql: &[u8]) -> Vec<(usize, usize, &'static [u8])> {
     }
     let attach = is(head, b"attach");
     if !attach && !is(head, b"vacuum") {
-        return Vec::new();
+        return value_keys(sql);
     }
     let name_end = tokens.iter().rposition(|token| attach && is(token, b"as"));
     let name = &tokens[..name_end.unwrap_or(tokens.len())];
@@ -150,9 +151,16 @@ fn secrets(sql: &[u8]) -> Vec<(usize, usize, &'static [u8])> {
 /// From the first key in the parameters of a file's URI to the end of the expression that it is in.
 fn uri_key(sql: &[u8], name: &[Token]) -> Option<(usize, usize, &'static [u8])> {
     let end = name.last()?.end;
-    let strings = name.iter().filter(|token| sql[token.start] == b'\'');
-    let keys = strings.filter_map(|token| {
+    let keys = name.iter().filter_map(|token| {
         let text = &sql[token.start..token.end];
+        // ATTACH takes a quoted name for a string.
+        let mask: &'static [u8] = match text[0] {
+            b'\'' => b"***'",
+            b'"' => b"***\"",
+            b'`' => b"***`",
+            b'[' => b"***]",
+            _ => return None,
+        };
         let at = (0..text.len()).find(|at| {
             let name = |name: &[u8]| {
                 let rest = text.get(at + 1..).unwrap_or_default();
@@ -167,9 +175,42 @@ fn uri_key(sql: &[u8], name: &[Token]) -> Option<(usize, usize, &'static [u8])> 
                 || text[*at] == b'%'
         })?;
         let value = text[at..].iter().position(|&byte| byte == b'=');
-        Some(token.start + at + value.map_or(0, |value| value + 1))
+        Some((token.start + at + value.map_or(0, |value| value + 1), mask))
     });
-    keys.min().map(|start| (start, end, URI_MASK))
+    keys.min().map(|(start, mask)| (start, end, mask))
+}
+
+/// The arguments of each call of the function that takes a key, wherever it stands.
+fn value_keys(sql: &[u8]) -> Vec<(usize, usize, &'static [u8])> {
+    let tokens: Vec<Token> = Tokens { sql, at: 0 }
+        .filter(|token| !matches!(token.kind, Kind::Space | Kind::Mark))
+        .collect();
+    let text = |token: &Token| &sql[token.start..token.end];
+    let mut keys = Vec::new();
+    let mut rest = &tokens[..];
+    while let [name, after @ ..] = rest {
+        rest = after;
+        let [open, arguments @ ..] = after else { break };
+        if text(open) != b"(" || !unquoted(text(name)).eq_ignore_ascii_case(KEY_FUNCTION) {
+            continue;
+        }
+        let mut depth = 1;
+        let end = arguments.iter().position(|token| {
+            match text(token) {
+                b"(" => depth += 1,
+                b")" => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        let (inside, after) = arguments.split_at(end.unwrap_or(arguments.len()));
+        if let [first, ..] = inside {
+            let last = inside.last().unwrap_or(first);
+            keys.push((first.start, last.end, MASK));
+        }
+        rest = after;
+    }
+    keys
 }
 
 /// The tokens of the first statement, from its verb on; at least one.
@@ -346,6 +387,37 @@ mod tests {
             masked("attach 'file:a?monkey=1' as a"),
             "attach 'file:a?monkey=1' as a"
         );
+    }
+
+    #[test]
+    fn a_key_in_a_quoted_name_of_a_file_is_masked() {
+        for (open, close) in [('"', '"'), ('`', '`'), ('[', ']')] {
+            assert_eq!(
+                masked(&format!("attach {open}file:a?key=secret{close} as a")),
+                format!("attach {open}file:a?key=***{close} as a")
+            );
+        }
+    }
+
+    #[test]
+    fn the_arguments_of_the_function_that_takes_a_key_are_masked() {
+        assert_eq!(
+            masked("select 1, SQLite3mc_vle_key/* c */ ('a' || (b), 'salt'), (2)"),
+            "select 1, SQLite3mc_vle_key/* c */ ('***'), (2)"
+        );
+        assert_eq!(
+            masked("select \"sqlite3mc_vle_key\"('a'), sqlite3mc_vle_key('b"),
+            "select \"sqlite3mc_vle_key\"('***'), sqlite3mc_vle_key('***'"
+        );
+        assert_eq!(
+            masked(
+                "create temp trigger t after insert on a begin select 1; select sqlite3mc_vle_key('a'); end"
+            ),
+            "create temp trigger t after insert on a begin select 1; select sqlite3mc_vle_key('***'); end"
+        );
+        for sql in ["select sqlite3mc_vle_key()", "select sqlite3mc_vle_key"] {
+            assert_eq!(masked(sql), sql);
+        }
     }
 
     #[test]
