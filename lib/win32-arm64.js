@@ -3,13 +3,19 @@
 // No detection of the platform is here; the default entry does that.
 
 const createDatabase = require('./database');
+const explainMissing = require('./explain-missing');
 
 module.exports = createDatabase(() => {
   try {
     return require('../sealite.win32-arm64-msvc.node');
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error;
+  }
+  // In a block of its own: a bundler goes on without what is not there.
+  try {
     return require('sealite-win32-arm64-msvc');
+  } catch (error) {
+    throw explainMissing('win32-arm64-msvc', error);
   }
 }, { fixed: true });
 module.exports.SqliteError = require('./sqlite-error');

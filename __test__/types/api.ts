@@ -83,6 +83,10 @@ const code: number = db.key(Buffer.from('key')) + db.rekey(Buffer.alloc(0));
 // @ts-expect-error -- a key is a Buffer
 db.key('key');
 db.loadExtension('a.so', 'entry').exec('select 1').defaultSafeIntegers().unsafeMode(false).close();
+Database.keyCache({ entries: 4, ttl: 1000 });
+Database.keyCache(null);
+// @ts-expect-error -- not a number
+Database.keyCache({ ttl: '1 s' });
 const inspection: Database.Inspection = Database.inspect('mail.db', { key: 'x', params: { kdf_iter: 5 } });
 
 try { db.exec('nonsense'); } catch (error) {
