@@ -13,6 +13,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { INLINING } from './build.mjs';
 import { installCrate, installZigbuild, run } from './release-tools.mjs';
 import { glibcNeeded, makeTarballs, writeChecksums } from './tarballs.mjs';
 
@@ -42,7 +43,8 @@ export function release() {
 function buildAddon() {
   installZigbuild();
   const targetDir = path.join(root, 'target', 'release-build');
-  run('cargo', ['zigbuild', '--release', '--lib', '--target', `${TRIPLE}.${GLIBC_LINKED}`, '--target-dir', targetDir]);
+  const target = ['--target', `${TRIPLE}.${GLIBC_LINKED}`, '--target-dir', targetDir];
+  run('cargo-zigbuild', ['rustc', '--release', '--lib', ...target, '--', ...INLINING]);
   const addon = path.join(ADDONS, `sealite.${TARGET}.node`);
   fs.copyFileSync(path.join(targetDir, TRIPLE, 'release', 'libsealite.so'), addon);
   const needed = glibcNeeded(addon);

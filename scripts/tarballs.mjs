@@ -1,4 +1,4 @@
-// `npm run tarballs`: the packages as npm would publish them, with their checksums, in .cache/tarballs.
+// `npm run tarballs [-- --addons <folder>] [--output <folder>]`: the packages as npm would publish them, with their checksums, in .cache/tarballs.
 //
 // A platform package is made for each addon in a folder (beside index.js, or what release.mjs has built), and the main
 // package names exactly those as optional dependencies. They stand only there and not in the repository, where `npm ci`
@@ -10,6 +10,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
@@ -86,9 +87,10 @@ function megabytes(size) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const output = path.join(root, '.cache', 'tarballs');
+  const text = { type: 'string' };
+  const { addons, output = path.join(root, '.cache', 'tarballs') } = parseArgs({ options: { addons: text, output: text } }).values;
   fs.rmSync(output, { recursive: true, force: true });
   fs.mkdirSync(output, { recursive: true });
-  makeTarballs({ output });
+  makeTarballs({ addons, output });
   writeChecksums(output);
 }
