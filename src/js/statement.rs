@@ -232,17 +232,14 @@ fn get<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     prepared.check_reader()?;
     prepared.check_free(Operation::Read)?;
     let env = call.env;
-    let row = prepared.execute(
-        env,
-        Operation::Read,
-        call.arguments(),
-        |raw| match raw.step()? {
+    let row = prepared.execute(env, Operation::Read, call.arguments(), |raw| {
+        match raw.step()? {
             Step::Row => prepared
                 .row_maker(prepared.look())
                 .parts(env, raw, call.this),
             Step::Done => env.undefined().map(Row::Made),
-        },
-    )?;
+        }
+    })?;
     match row {
         Row::Made(row) => Ok(row),
         Row::Parts(batch) => {
