@@ -32,7 +32,8 @@ const left = new Int32Array(memory, CELL_COUNT * 9, 1);
 const { defineProperty } = Object;
 const { apply } = Reflect;
 const substring = Function.prototype.call.bind(String.prototype.substring);
-const NO_ELEMENTS = Object.freeze([]);
+// Nothing changes it. Not frozen: that takes `in` off its fast way.
+const NO_ELEMENTS = [];
 const NO_PROPERTIES = Object.freeze({});
 
 const known = new Map();
@@ -113,14 +114,14 @@ const cellCode = (k, column) => `(kinds[${k} + ${column}] === ${INTEGER}
   : cell(${k} + ${column}, text, others))`;
 
 function plucked(array, count, text, ...others) {
-  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) define(array, at, cell(k, text, others));
+  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) add(array, at, cell(k, text, others));
 }
 
 const arrays = (width) => function rows(array, count, text, ...others) {
   for (let k = 0, at = array.length, end = count * width; k !== end; at += 1) {
     const row = [];
-    for (let column = 0; column !== width; column += 1, k += 1) define(row, column, cell(k, text, others));
-    define(array, at, row);
+    for (let column = 0; column !== width; column += 1, k += 1) add(row, column, cell(k, text, others));
+    add(array, at, row);
   }
 };
 
@@ -130,13 +131,13 @@ const objects = (names) => function rows(array, count, text, ...others) {
   for (let k = 0, at = array.length, end = count * names.length; k !== end; at += 1) {
     const row = {};
     for (let column = 0; column !== names.length; column += 1, k += 1) put(row, names[column], cell(k, text, others));
-    define(array, at, row);
+    add(array, at, row);
   }
 };
 
 // Appends rows that are made already.
 function append(array, ...rows) {
-  for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) define(array, at, rows[index]);
+  for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) add(array, at, rows[index]);
 }
 
 function cell(k, text, others) {
@@ -150,9 +151,14 @@ function cell(k, text, others) {
   }
 }
 
+// Apart from `assign`, so that V8 sees nothing but elements here.
+function add(array, at, value) {
+  if (at in NO_ELEMENTS) define(array, at, value);
+  else array[at] = value;
+}
+
 function define(target, name, value) {
-  if (name in NO_ELEMENTS) defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
-  else target[name] = value;
+  defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 }
 
 function assign(target, name, value) {

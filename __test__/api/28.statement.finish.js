@@ -196,3 +196,8 @@ test('a statement is found among many that come and go', (t) => {
   }
   for (const [turn, statement] of kept) assert.deepEqual(statement.get(), { a: turn });
 });
+
+test('get and run are methods and no constructors', { skip: isPeer && 'they are native functions' }, (t) => {
+  const { get, run } = open(t).prepare('SELECT 1 AS a');
+  for (const method of [get, run]) assert.throws(() => Reflect.construct(method, []), TypeError);
+});
