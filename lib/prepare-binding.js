@@ -10,6 +10,7 @@ const prepared = new WeakSet();
 module.exports = function prepareBinding(binding) {
   if (!prepared.has(binding)) {
     binding.initialize({ SqliteError, ...rows });
+    rows.finishHere(binding.Statement.prototype);
     readAhead(binding.StatementIterator.prototype);
     if (Symbol.dispose) makeDisposable(binding.StatementIterator.prototype);
     prepared.add(binding);

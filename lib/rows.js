@@ -19,19 +19,26 @@ const TEXT = 3;
 const BIGINT = 4;
 const OTHER = 5;
 
-const memory = new ArrayBuffer(CELL_COUNT * 9);
+const NOTHING = 0;
+
+// The cells, their kinds, and what a method left here instead of making it.
+const memory = new ArrayBuffer(CELL_COUNT * 9 + 4);
 const integers = new Int32Array(memory, 0, CELL_COUNT * 2);
 const reals = new Float64Array(memory, 0, CELL_COUNT);
 const bigints = new BigInt64Array(memory, 0, CELL_COUNT);
 const kinds = new Uint8Array(memory, CELL_COUNT * 8, CELL_COUNT);
-const packed = new Uint8Array(memory);
+const left = new Int32Array(memory, CELL_COUNT * 9, 1);
 
 const { defineProperty } = Object;
+const { apply } = Reflect;
 const substring = Function.prototype.call.bind(String.prototype.substring);
-const NO_ELEMENTS = Object.freeze([]);
+// Nothing changes it. Not frozen: that takes `in` off its fast way.
+const NO_ELEMENTS = [];
 const NO_PROPERTIES = Object.freeze({});
 
 const known = new Map();
+const readers = new WeakMap();
+const readerOf = Function.prototype.call.bind(WeakMap.prototype.get, readers);
 
 // `row(values…)` gives one row of the shape 'flat'; or null.
 function rowBuilder(names) {
@@ -39,6 +46,41 @@ function rowBuilder(names) {
     const values = names.map((_, column) => `v${column}`);
     return generated(values, `return ${literal('flat', names, values)};`);
   });
+}
+
+// Has `get` of the statement make its rows from the memory; whether it can.
+function readOne(statement, names) {
+  const reader = remembered(`one ${JSON.stringify(names)}`, () => {
+    const cells = names.map((_, column) => cellCode(0, column));
+    const make = generated(
+      ['kinds', 'integers', 'substring', 'cell'],
+      `return (text, others) => (${literal('flat', names, cells)});`,
+    );
+    return make && make(kinds, integers, substring, cell);
+  });
+  if (reader) readers.set(statement, reader);
+  return reader !== null;
+}
+
+// Takes the place of native methods: a native method that calls a function to make its result costs
+// far more than one that leaves the parts for its caller.
+function finishHere(prototype) {
+  const { get, run } = prototype;
+  const methods = {
+    get() {
+      const value = apply(get, this, arguments);
+      if (left[0] === NOTHING) return value;
+      left[0] = NOTHING;
+      return readerOf(this)(value);
+    },
+    run() {
+      // It gives nothing, but what another copy of this file has finished.
+      return apply(run, this, arguments) ?? { changes: cell(0), lastInsertRowid: cell(1) };
+    },
+  };
+  for (const name of ['get', 'run']) {
+    defineProperty(prototype, name, { __proto__: null, value: methods[name], writable: true, enumerable: true, configurable: true });
+  }
 }
 
 // `rows(array, count, text, others…)` appends `count` rows of the shape 'flat', 'raw' or 'pluck'
@@ -51,10 +93,7 @@ function rowsBuilder(shape, names, often) {
 function generatedRows(shape, names) {
   const key = shape === 'raw' ? `raw ${names.length}` : `rows ${JSON.stringify(names)}`;
   return remembered(key, () => {
-    const cells = names.map((_, column) => `(kinds[k + ${column}] === ${INTEGER}
-      ? integers[2 * k + ${2 * column}] : kinds[k + ${column}] === ${TEXT}
-      ? substring(text, integers[2 * k + ${2 * column}], integers[2 * k + ${2 * column + 1}])
-      : cell(k + ${column}, text, others))`);
+    const cells = names.map((_, column) => cellCode('k', column));
     const make = generated(
       ['kinds', 'integers', 'substring', 'cell', 'NO_ELEMENTS', 'define'],
       `return ((array, count, text, ...others) => {
@@ -69,15 +108,20 @@ function generatedRows(shape, names) {
   });
 }
 
+const cellCode = (k, column) => `(kinds[${k} + ${column}] === ${INTEGER}
+  ? integers[2 * ${k} + ${2 * column}] : kinds[${k} + ${column}] === ${TEXT}
+  ? substring(text, integers[2 * ${k} + ${2 * column}], integers[2 * ${k} + ${2 * column + 1}])
+  : cell(${k} + ${column}, text, others))`;
+
 function plucked(array, count, text, ...others) {
-  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) define(array, at, cell(k, text, others));
+  for (let k = 0, at = array.length; k !== count; k += 1, at += 1) add(array, at, cell(k, text, others));
 }
 
 const arrays = (width) => function rows(array, count, text, ...others) {
   for (let k = 0, at = array.length, end = count * width; k !== end; at += 1) {
     const row = [];
-    for (let column = 0; column !== width; column += 1, k += 1) define(row, column, cell(k, text, others));
-    define(array, at, row);
+    for (let column = 0; column !== width; column += 1, k += 1) add(row, column, cell(k, text, others));
+    add(array, at, row);
   }
 };
 
@@ -87,13 +131,13 @@ const objects = (names) => function rows(array, count, text, ...others) {
   for (let k = 0, at = array.length, end = count * names.length; k !== end; at += 1) {
     const row = {};
     for (let column = 0; column !== names.length; column += 1, k += 1) put(row, names[column], cell(k, text, others));
-    define(array, at, row);
+    add(array, at, row);
   }
 };
 
 // Appends rows that are made already.
 function append(array, ...rows) {
-  for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) define(array, at, rows[index]);
+  for (let index = 0, at = array.length; index !== rows.length; index += 1, at += 1) add(array, at, rows[index]);
 }
 
 function cell(k, text, others) {
@@ -107,9 +151,14 @@ function cell(k, text, others) {
   }
 }
 
+// Apart from `assign`, so that V8 sees nothing but elements here.
+function add(array, at, value) {
+  if (at in NO_ELEMENTS) define(array, at, value);
+  else array[at] = value;
+}
+
 function define(target, name, value) {
-  if (name in NO_ELEMENTS) defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
-  else target[name] = value;
+  defineProperty(target, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 }
 
 function assign(target, name, value) {
@@ -157,8 +206,6 @@ function describe(statement, reader, readonly, source, database, busy) {
 
 const fixed = (value) => ({ __proto__: null, value, enumerable: true });
 
-const runResult = (changes, lastInsertRowid) => ({ changes, lastInsertRowid });
-
 const iteratorResult = (value, done) => ({ value, done });
 
-module.exports = { packed, rowBuilder, rowsBuilder, append, list, describe, runResult, iteratorResult };
+module.exports = { memory, rowBuilder, rowsBuilder, readOne, append, list, describe, iteratorResult, finishHere };

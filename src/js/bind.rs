@@ -98,7 +98,7 @@ impl<'e> Collector<'e, '_> {
         match self.env.kind(argument)? {
             Kind::Object => self.add_object(argument),
             Kind::Function if self.parameters.has_names => Err(Error::of_type(NOT_PLAIN)),
-            _ => self.add_anonymous(argument),
+            kind => self.add_typed(argument, kind),
         }
     }
 
@@ -128,7 +128,11 @@ impl<'e> Collector<'e, '_> {
     }
 
     fn add_anonymous(&mut self, value: Value<'e>) -> Result<()> {
-        let value = Argument::from_js(self.env, value)?;
+        self.add_typed(value, self.env.kind(value)?)
+    }
+
+    fn add_typed(&mut self, value: Value<'e>, kind: Kind) -> Result<()> {
+        let value = Argument::of_kind(self.env, value, kind)?;
         let names = &self.parameters.names;
         let found = names
             .iter()

@@ -77,9 +77,11 @@ pub(crate) struct Scripts {
     /// `class SqliteError`.
     pub(crate) sqlite_error: Reference,
     /// The memory that batches are read from.
-    pub(crate) packed: Reference,
+    pub(crate) memory: Reference,
     /// Makes the function that builds a row with given names from its values.
     pub(crate) row_builder: Reference,
+    /// Has a statement make its rows of `get` from the memory.
+    pub(crate) read_one: Reference,
     /// Makes the function that appends a batch of rows to an array.
     pub(crate) rows_builder: Reference,
     /// Appends values to an array.
@@ -88,8 +90,6 @@ pub(crate) struct Scripts {
     pub(crate) list: Reference,
     /// Gives a statement its own properties.
     pub(crate) describe: Reference,
-    /// Builds `{ changes, lastInsertRowid }`.
-    pub(crate) run_result: Reference,
     /// Builds `{ value, done }`.
     pub(crate) iterator_result: Reference,
 }
@@ -246,13 +246,13 @@ fn initialize<'e>(call: &Call<'e>) -> Result<Value<'e>> {
     let keep = |name| env.reference(env.named(scripts, name)?);
     let scripts = Scripts {
         sqlite_error: keep(c"SqliteError")?,
-        packed: keep(c"packed")?,
+        memory: keep(c"memory")?,
         row_builder: keep(c"rowBuilder")?,
         rows_builder: keep(c"rowsBuilder")?,
+        read_one: keep(c"readOne")?,
         append: keep(c"append")?,
         list: keep(c"list")?,
         describe: keep(c"describe")?,
-        run_result: keep(c"runResult")?,
         iterator_result: keep(c"iteratorResult")?,
     };
     // A second copy of the JavaScript part gets the first one's SqliteError from the addon's state.

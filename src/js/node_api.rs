@@ -133,9 +133,6 @@ pub(crate) struct Reference {
 
 const INLINE_ARGUMENTS: usize = 8;
 
-/// Its address tells this copy of the addon from every other one in the process.
-static IMAGE: u8 = 0;
-
 impl<'e> Env<'e> {
     /// The environment of the module registration that hands over `raw`.
     pub(crate) fn of_registration(registration: &'e napi::Env) -> Self {
@@ -502,16 +499,20 @@ impl<'e> Env<'e> {
         })))
     }
 
-    /// Copies each part to its place in a Uint8Array that is large enough for all.
-    pub(crate) fn write_bytes(self, view: Value<'_>, parts: &[(usize, &[u8])]) -> Result<()> {
-        let (start, len) = self.byte_view(view)?.unwrap_or((ptr::null_mut(), 0));
+    /// Copies each part to its place in an ArrayBuffer that is large enough for all.
+    pub(crate) fn write_bytes(self, buffer: Value<'_>, parts: &[(usize, &[u8])]) -> Result<()> {
+        let (mut start, mut len) = (ptr::null_mut(), 0);
+        // SAFETY: the value is alive in this environment; the out pointers are ours.
+        self.check(unsafe {
+            sys::napi_get_arraybuffer_info(self.ptr, buffer.ptr, &raw mut start, &raw mut len)
+        })?;
         for &(at, bytes) in parts {
             if start.is_null() || at.checked_add(bytes.len()).is_none_or(|end| end > len) {
                 return Err(Error::Internal("the memory for rows is too small".into()));
             }
-            // SAFETY: `at` is within the view, as just checked.
+            // SAFETY: `at` is within the buffer, as just checked.
             let target = unsafe { start.cast::<u8>().add(at) };
-            // SAFETY: the view has room for the bytes there and is alive, as no JavaScript runs
+            // SAFETY: the buffer has room for the bytes there and is alive, as no JavaScript runs
             // meanwhile; the source is memory of ours.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
         }
@@ -707,18 +708,15 @@ impl<'e> Env<'e> {
 
     /// The native part of `object`, or the TypeError of a foreign receiver.
     pub(crate) fn unwrap<T: Class>(self, object: Value<'e>) -> Result<&'e T> {
-        let (tag, mut matches, mut native) = (tag_of::<T>(), false, ptr::null_mut());
-        // SAFETY: the value is alive in this environment; the other pointers are ours.
-        let status = unsafe {
-            sys::napi_check_object_type_tag(self.ptr, object.ptr, &raw const tag, &raw mut matches)
-        };
-        if status != sys::Status::napi_ok || !matches {
+        let mut native = ptr::null_mut();
+        // SAFETY: the value is alive in this environment; the out pointer is ours.
+        let status = unsafe { sys::napi_unwrap(self.ptr, object.ptr, &raw mut native) };
+        // What another addon wraps is not in the list: its memory is not ours.
+        if status != sys::Status::napi_ok || !self.state()?.wraps.has(native.addr(), T::TAG) {
             return Err(Error::of_type("Illegal invocation"));
         }
-        // SAFETY: as above.
-        self.check(unsafe { sys::napi_unwrap(self.ptr, object.ptr, &raw mut native) })?;
-        // SAFETY: the tag is set by `wrap::<T>` of this image alone, next to the pointer, which is good
-        // until the object is collected; that cannot be while its handle lives ('e).
+        // SAFETY: the list has a `Native<T>` at this address, which `wrap::<T>` gave to one object. It
+        // stays in the list until that object is collected, which cannot be while its handle lives ('e).
         let native = unsafe { &*native.cast::<Native<T>>() };
         // SAFETY: the part is taken out only when the object is collected, so not during 'e; until
         // then only shared references to it are made.
@@ -728,7 +726,7 @@ impl<'e> Env<'e> {
     }
 
     fn wrap<T: Class>(self, object: Value<'_>, part: T) -> Result<()> {
-        let (tag, wraps) = (tag_of::<T>(), &self.state()?.wraps);
+        let wraps = &self.state()?.wraps;
         let native = Rc::new(Native {
             part: UnsafeCell::new(Some(part)),
             reference: Cell::new(ptr::null_mut()),
@@ -739,11 +737,7 @@ impl<'e> Env<'e> {
             Release::Finalizer => self.wrap_finalized(object, &native)?,
             Release::Sweep => self.wrap_swept(object, &native)?,
         }
-        // The list is what keeps the part of a swept object: it is there before the tag.
-        let looked = wraps.add(self, native);
-        // SAFETY: the object is alive in this environment; the tag is copied.
-        let status = unsafe { sys::napi_type_tag_object(self.ptr, object.ptr, &raw const tag) };
-        looked.and(self.check(status))
+        wraps.add(self, native)
     }
 
     fn wrap_finalized<T: Class>(self, object: Value<'_>, native: &Rc<Native<T>>) -> Result<()> {
@@ -769,8 +763,8 @@ impl<'e> Env<'e> {
 
     fn wrap_swept<T: Class>(self, object: Value<'_>, native: &Rc<Native<T>>) -> Result<()> {
         let native_ptr = Rc::as_ptr(native).cast_mut().cast();
-        // SAFETY: the object is fresh from its constructor. `unwrap` goes by the tag, which is set
-        // when `Wraps` owns the part; it keeps it until the object is collected.
+        // SAFETY: the object is fresh from its constructor. `unwrap` follows no pointer but of what
+        // `Wraps` owns, and that keeps the part until the object is collected.
         self.check(unsafe {
             sys::napi_wrap(
                 self.ptr,
@@ -989,7 +983,11 @@ impl<T> Native<T> {
     }
 }
 
-impl<T> Wrapped for Native<T> {
+impl<T: Class> Wrapped for Native<T> {
+    fn tag(&self) -> u64 {
+        T::TAG
+    }
+
     fn is_collected(&self, env: Env<'_>) -> Result<bool> {
         let (reference, mut object) = (self.reference.get(), ptr::null_mut());
         if reference.is_null() {
@@ -1048,13 +1046,6 @@ const EMPTY_DESCRIPTOR: sys::napi_property_descriptor = sys::napi_property_descr
     attributes: 0,
     data: ptr::null_mut(),
 };
-
-fn tag_of<T: Class>() -> sys::napi_type_tag {
-    sys::napi_type_tag {
-        lower: (&raw const IMAGE).addr() as u64,
-        upper: T::TAG,
-    }
-}
 
 fn element_len(kind: sys::napi_typedarray_type) -> usize {
     use sys::TypedarrayType as Kind;

@@ -24,6 +24,7 @@ pub(crate) type Others<'s> = Vec<Value<'s>>;
 
 /// As in `lib/rows.js`.
 const CELL_COUNT: usize = 1024;
+const ROW_LEFT: i32 = 1;
 const NULL: u8 = 0;
 const INTEGER: u8 = 1;
 const REAL: u8 = 2;
@@ -70,12 +71,7 @@ impl Batch {
         row_count: u32,
         others: &[Value<'s>],
     ) -> Result<()> {
-        let memory = env.state()?.scripts()?.packed.get(env)?;
-        let parts = [
-            (0, self.cells.as_flattened()),
-            (CELL_COUNT * 8, &self.kinds[..]),
-        ];
-        env.write_bytes(memory, &parts)?;
+        self.copy(env, &[])?;
         let count = env.number(f64::from(row_count))?;
         let text = env.latin1(&self.text)?;
         self.clear();
@@ -84,6 +80,54 @@ impl Batch {
         }
         env.call(rows, &[&[array, count, text], others].concat())
             .map(drop)
+    }
+
+    /// Leaves the batch, which is one row, for the JavaScript that called; the result is its text.
+    ///
+    /// Nothing that runs JavaScript may come between this and the end of the method.
+    pub(crate) fn leave_row<'e>(&self, env: Env<'e>) -> Result<Value<'e>> {
+        self.copy(env, &ROW_LEFT.to_ne_bytes())?;
+        if self.kinds.contains(&TEXT) {
+            env.latin1(&self.text)
+        } else {
+            env.undefined()
+        }
+    }
+
+    /// Leaves integers for the JavaScript that called, as `leave_row` does.
+    pub(crate) fn leave_integers(env: Env<'_>, values: &[(i64, Integers)]) -> Result<()> {
+        let mut batch = env.state()?.take_batch();
+        for &(number, integers) in values {
+            batch.add_cell(Column::Integer(number), integers);
+        }
+        batch.copy(env, &[])?;
+        env.state()?.keep_batch(batch);
+        Ok(())
+    }
+
+    /// Adds the current row, if each of its values fits a cell.
+    pub(crate) fn try_row(
+        &mut self,
+        raw: &RawStatement,
+        column_count: usize,
+        integers: Integers,
+    ) -> Result<bool> {
+        for index in 0..column_count {
+            if !self.add_cell(raw.column(index)?, integers) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn copy(&self, env: Env<'_>, left: &[u8]) -> Result<()> {
+        let memory = env.state()?.scripts()?.memory.get(env)?;
+        let parts = [
+            (0, self.cells.as_flattened()),
+            (CELL_COUNT * 8, &self.kinds[..]),
+            (CELL_COUNT * 9, left),
+        ];
+        env.write_bytes(memory, &parts)
     }
 
     /// Forgets what is in it.

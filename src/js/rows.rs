@@ -35,6 +35,7 @@ pub(crate) struct Builders {
     version: Cell<c_int>,
     rows_made: Cell<u32>,
     one: RefCell<Option<Rc<Builder>>>,
+    parts: Cell<Parts>,
     many: RefCell<Option<(Shape, Earned, Rc<Builder>)>>,
 }
 
@@ -44,6 +45,23 @@ enum Earned {
     Nothing,
     Loops,
     GeneratedCode,
+}
+
+/// Whether `lib/rows.js` makes rows of `get` from parts.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Parts {
+    #[default]
+    NotAsked,
+    Fit,
+    /// No code can be generated, or a value fitted no cell.
+    Unfit,
+}
+
+/// A row on its way to JavaScript.
+pub(crate) enum Row<'e> {
+    Made(Value<'e>),
+    /// For `Batch::leave_row`, when nothing else can run any more.
+    Parts(Box<Batch>),
 }
 
 /// Makes the rows of one execution.
@@ -78,6 +96,25 @@ impl RowMaker<'_> {
             return self.values(env, raw, |values| env.call(row, values))?;
         }
         self.plain(env, raw)
+    }
+
+    /// The current row of `statement`, or what its JavaScript method makes the row from.
+    pub(crate) fn parts<'e>(
+        &self,
+        env: Env<'e>,
+        raw: &RawStatement,
+        statement: Value<'e>,
+    ) -> Result<Row<'e>> {
+        let earned = self.shape == Shape::Flat && self.builders.count(raw, 0) >= ROWS_TO_EARN_ONE;
+        if earned && self.builders.take_parts(env, raw, statement)? {
+            let mut batch = env.state()?.take_batch();
+            if batch.try_row(raw, raw.column_count(), self.integers)? {
+                return Ok(Row::Parts(batch));
+            }
+            self.builders.parts.set(Parts::Unfit);
+            env.state()?.keep_batch(batch);
+        }
+        self.one(env, raw).map(Row::Made)
     }
 
     /// An array of all rows that are left.
@@ -298,6 +335,7 @@ impl Builders {
         let version = raw.reprepare_count();
         if self.version.replace(version) != version {
             self.one.replace(None);
+            self.parts.set(Parts::NotAsked);
             self.many.replace(None);
         }
         let made = self.rows_made.get();
@@ -324,6 +362,20 @@ impl Builders {
         let builder = Rc::new(Builder::ask(env, raw, make)?);
         self.one.replace(Some(Rc::clone(&builder)));
         Ok(builder)
+    }
+
+    fn take_parts(&self, env: Env<'_>, raw: &RawStatement, statement: Value<'_>) -> Result<bool> {
+        if self.parts.get() == Parts::NotAsked {
+            let made = match column_names(env, raw)? {
+                Some(names) => {
+                    let read_one = env.state()?.scripts()?.read_one.get(env)?;
+                    env.as_boolean(env.call(read_one, &[statement, names])?)?
+                }
+                None => false,
+            };
+            self.parts.set(if made { Parts::Fit } else { Parts::Unfit });
+        }
+        Ok(self.parts.get() == Parts::Fit)
     }
 
     fn many(
@@ -371,17 +423,26 @@ impl Builder {
         raw: &RawStatement,
         make: impl FnOnce(Value<'e>) -> Result<Value<'e>>,
     ) -> Result<Self> {
-        let column_count = raw.column_count();
-        if column_count == 0 || column_count > MAX_BUILDER_COLUMNS {
+        let Some(names) = column_names(env, raw)? else {
             return Ok(Self(None));
-        }
-        let name = |index| env.string(raw.column_name(index)?.to_bytes());
-        let names: Vec<_> = (0..column_count).map(name).collect::<Result<_>>()?;
-        let made = make(env.call(env.state()?.scripts()?.list.get(env)?, &names)?)?;
+        };
+        let made = make(names)?;
         if env.kind(made)? == Kind::Function {
             Ok(Self(Some(env.reference(made)?)))
         } else {
             Ok(Self(None))
         }
     }
+}
+
+/// An array of the column names, if rows of so many columns are built by functions.
+fn column_names<'e>(env: Env<'e>, raw: &RawStatement) -> Result<Option<Value<'e>>> {
+    let column_count = raw.column_count();
+    if column_count == 0 || column_count > MAX_BUILDER_COLUMNS {
+        return Ok(None);
+    }
+    let name = |index| env.string(raw.column_name(index)?.to_bytes());
+    let names: Vec<_> = (0..column_count).map(name).collect::<Result<_>>()?;
+    let list = env.state()?.scripts()?.list.get(env)?;
+    env.call(list, &names).map(Some)
 }

@@ -8,7 +8,8 @@ use super::bind::{self, Parameters};
 use super::database::{Session, optional_boolean};
 use super::iterator::StatementIterator;
 use super::node_api::{Access, Call, Class, Env, Method, Property, Release, Value};
-use super::rows::{Builders, RowMaker, Shape};
+use super::packed::Batch;
+use super::rows::{Builders, Row, RowMaker, Shape};
 use super::state::{Operation, Subject, not_open};
 use super::value::Integers;
 use crate::error::{Error, Result};
@@ -220,30 +221,33 @@ fn run<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     } else {
         handle.changes()
     };
-    let changes = env.integer(i64::try_from(changes).unwrap_or(i64::MAX))?;
-    let row_id = prepared
-        .integers
-        .get()
-        .to_js(env, handle.last_insert_rowid())?;
-    env.call(
-        env.state()?.scripts()?.run_result.get(env)?,
-        &[changes, row_id],
-    )
+    let changes = i64::try_from(changes).unwrap_or(i64::MAX);
+    let row_id = (handle.last_insert_rowid(), prepared.integers.get());
+    Batch::leave_integers(env, &[(changes, Integers::Number), row_id])?;
+    env.undefined()
 }
 
 fn get<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {
     let prepared = &this.0;
     prepared.check_reader()?;
     prepared.check_free(Operation::Read)?;
-    prepared.execute(
-        call.env,
-        Operation::Read,
-        call.arguments(),
-        |raw| match raw.step()? {
-            Step::Row => prepared.row_maker(prepared.look()).one(call.env, raw),
-            Step::Done => call.env.undefined(),
-        },
-    )
+    let env = call.env;
+    let row = prepared.execute(env, Operation::Read, call.arguments(), |raw| {
+        match raw.step()? {
+            Step::Row => prepared
+                .row_maker(prepared.look())
+                .parts(env, raw, call.this),
+            Step::Done => env.undefined().map(Row::Made),
+        }
+    })?;
+    match row {
+        Row::Made(row) => Ok(row),
+        Row::Parts(batch) => {
+            let text = batch.leave_row(env)?;
+            env.state()?.keep_batch(batch);
+            Ok(text)
+        }
+    }
 }
 
 fn all<'e>(call: &Call<'e>, this: &'e Statement) -> Result<Value<'e>> {

@@ -145,12 +145,13 @@ impl Context {
         value: Value<'_>,
         call: &Invocation<'_>,
     ) -> Result<()> {
-        let argument = Argument::classify(env, value)?.map_err(|misfit| match misfit {
-            Misfit::Type => Error::of_type(format!("{} an invalid value", self.complaint)),
-            Misfit::Bigint => {
-                Error::of_range(format!("{} a bigint that was too big", self.complaint))
-            }
-        })?;
+        let argument =
+            Argument::classify(env, value, env.kind(value)?)?.map_err(|misfit| match misfit {
+                Misfit::Type => Error::of_type(format!("{} an invalid value", self.complaint)),
+                Misfit::Bigint => {
+                    Error::of_range(format!("{} a bigint that was too big", self.complaint))
+                }
+            })?;
         argument.give(env, &mut Vec::new(), |value| call.answer(value))
     }
 

@@ -78,7 +78,12 @@ pub(crate) fn to_js<'e>(env: Env<'e>, value: Column<'_>, integers: Integers) -> 
 impl<'e> Argument<'e> {
     /// Checks a value that is meant for one parameter. Runs no JavaScript.
     pub(crate) fn from_js(env: Env<'e>, value: Value<'e>) -> Result<Self> {
-        Self::classify(env, value)?.map_err(|misfit| match misfit {
+        Self::of_kind(env, value, env.kind(value)?)
+    }
+
+    /// As `from_js`, where it is known what `typeof` says.
+    pub(crate) fn of_kind(env: Env<'e>, value: Value<'e>, kind: Kind) -> Result<Self> {
+        Self::classify(env, value, kind)?.map_err(|misfit| match misfit {
             Misfit::Type => Error::of_type(WRONG_TYPE),
             Misfit::Bigint => Error::of_range(TOO_BIG),
         })
@@ -88,8 +93,9 @@ impl<'e> Argument<'e> {
     pub(crate) fn classify(
         env: Env<'e>,
         value: Value<'e>,
+        kind: Kind,
     ) -> Result<std::result::Result<Self, Misfit>> {
-        Ok(Ok(match env.kind(value)? {
+        Ok(Ok(match kind {
             Kind::Null | Kind::Undefined => Argument::Null,
             Kind::Number => Argument::Real(env.as_number(value)?),
             Kind::String => Argument::Text(value),
