@@ -100,6 +100,17 @@ cliTest('a journal that was kept for later use does not stay with its pages in c
   assert.deepEqual(beside(file), ['mail.db']);
 });
 
+cliTest('a file with another name is not replaced, as that name would keep the old content', (t) => {
+  const file = write(t, [], { key: null });
+  const before = fs.readFileSync(file);
+  fs.linkSync(file, `${file}.link`);
+  const { code, err } = run(['encrypt', file, ...MINE, ...FAST]);
+  assert.deepEqual([code, err], [1, `sealite: ${file} has another name (a hard link), which would keep the old content: use --output\n`]);
+  assert.ok(fs.readFileSync(file).equals(before));
+  fs.rmSync(`${file}.link`);
+  assert.equal(run(['encrypt', file, ...MINE, ...FAST]).code, 0);
+});
+
 cliTest('a name beside which another database left its WAL or its journal is not taken', (t) => {
   const file = write(t);
   for (const suffix of ['-wal', '-journal']) {

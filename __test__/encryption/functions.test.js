@@ -300,3 +300,17 @@ overruled('verbose does not show the key of values', (t) => {
   db.prepare(`SELECT sqlite3mc_vle_key(?, ${rest}), 'shown'`).get('secret');
   assert.deepEqual(seen, ["SELECT sqlite3mc_vle_key('***')", "SELECT sqlite3mc_vle_key('***'), 'shown'"]);
 });
+
+test('vle: a key that is set at a row of an iterator counts until the next row', (t) => {
+  const db = open(t).exec('CREATE TABLE t (x)');
+  const set = db.prepare("SELECT sqlite3mc_vle_key(?, 's', 'chacha20', 'kdf_iter=1')");
+  for (let n = 1; n <= 10; n += 1) {
+    set.get(`key ${n}`);
+    db.exec(`INSERT INTO t VALUES (sqlite3mc_vle_encrypt(${n}))`);
+  }
+  const sealed = db.prepare('SELECT sqlite3mc_vle_decrypt(x) FROM t WHERE rowid = ?').pluck();
+  const keys = db.prepare("SELECT rowid AS n, sqlite3mc_vle_key('key ' || rowid, 's', 'chacha20', 'kdf_iter=1') FROM t");
+  const seen = [];
+  for (const { n } of keys.iterate()) seen.push(sealed.get(n));
+  assert.deepEqual(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});

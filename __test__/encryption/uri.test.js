@@ -129,6 +129,14 @@ overruled('name shows no key whose parameter is escaped, and every other name as
   assert.equal(open(t, plain, { uri: true }).name, plain);
 });
 
+overruled('the error of a file that cannot be opened shows no key', (t) => {
+  const db = open(t, ':memory:', { uri: true });
+  const missing = uri(tempFile(t), 'mode=ro&key=secret');
+  for (const sql of [`ATTACH '${missing}' AS a`, `VACUUM INTO '${missing}'`]) {
+    throwsLike(() => db.exec(sql), SqliteError, `unable to open database: ${missing.replace('secret', '***')}`, 'SQLITE_CANTOPEN');
+  }
+});
+
 overruled('name shows no key where names are URIs for the whole process', (t) => {
   const name = uri(tempFile(t), 'kdf_iter=7&key=secret');
   const script = `console.log(new (require(${JSON.stringify(path.join(__dirname, '..', '..'))}))(${JSON.stringify(name)}).name)`;

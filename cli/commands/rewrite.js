@@ -18,7 +18,8 @@ module.exports = async function rewrite(call) {
   const { command, values, operands: [name], progress } = call;
   const file = fs.realpathSync(name);
   const target = values.output ?? file;
-  if (values.output !== undefined) refuseTaken(target);
+  if (values.output === undefined) refuseOtherNames(file);
+  else refuseTaken(target);
   const { from, to } = await PLANS[command](file, call);
   const replaces = target === file;
   const db = openWith(file, from, replaces ? { timeout: 0 } : { readonly: true });
@@ -86,6 +87,12 @@ function holdAlone(db, file) {
     throw new Failure(`${file} is in use by another connection`, EXIT.inUse);
   }
   refuseOthers(file);
+}
+
+// A rename gives one name the new file; another link would go on with the old one, keys and all.
+function refuseOtherNames(file) {
+  const { nlink } = fs.statSync(file);
+  if (nlink > 1) throw new Failure(`${file} has another name (a hard link), which would keep the old content: use --output`);
 }
 
 function refuseOthers(file) {

@@ -12,7 +12,8 @@ pub(crate) struct Activity {
     iterators: Cell<u32>,
     unsafe_mode: Cell<bool>,
     poisoned: Cell<bool>,
-    /// A statement that writes and gives rows was prepared: it may run while others are iterated.
+    /// A statement that gives rows, and writes or sets keys, was prepared: it may run while others are
+    /// iterated.
     writes_while_iterating: Cell<bool>,
 }
 
@@ -132,7 +133,7 @@ impl Activity {
         self.writes_while_iterating.set(true);
     }
 
-    /// Whether the content can change between two steps of an iterator.
+    /// Whether what an iterator reads can change between two of its steps.
     pub(crate) fn may_write_while_iterating(&self) -> bool {
         self.unsafe_mode.get() || self.writes_while_iterating.get()
     }

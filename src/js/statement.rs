@@ -118,7 +118,8 @@ pub(crate) const BUSY_GETTER: &Method<Statement> = &Method {
 
 impl Statement {
     pub(crate) fn new(session: &Rc<Session>, raw: RawStatement) -> Self {
-        if raw.column_count() > 0 && !raw.is_readonly() {
+        let gives_rows = raw.column_count() > 0;
+        if gives_rows && (!raw.is_readonly() || sql_text::may_set_keys(raw.sql().to_bytes())) {
             session.activity.expect_writes_while_iterating();
         }
         Self(Rc::new(Prepared {

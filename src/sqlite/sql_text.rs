@@ -26,6 +26,29 @@ pub(crate) fn compiles_quietly(sql: &[u8]) -> bool {
     })
 }
 
+/// Whether the statement may call a function that sets a key or a setting of the connection.
+pub(crate) fn may_set_keys(sql: &[u8]) -> bool {
+    sql.windows(FUNCTIONS.len())
+        .any(|text| text.eq_ignore_ascii_case(FUNCTIONS))
+}
+
+/// A message of SQLite without the key in the name of a file that it could not open.
+pub(crate) fn message_without_key(mut message: String) -> String {
+    let at = message
+        .strip_prefix("unable to open database: ")
+        .filter(|name| name.starts_with("file:"))
+        .and_then(|name| {
+            let parameters = &name[name.find('?')?..];
+            Some(message.len() - parameters.len() + key_in_uri(parameters.as_bytes())?)
+        });
+    // From there to the end, as a key may have any character.
+    if let Some(at) = at {
+        message.truncate(at);
+        message.push_str("***");
+    }
+    message
+}
+
 /// The same statement with every key shown as `'***'`.
 ///
 /// Keys stand in `PRAGMA key`, `rekey` and their variants, behind KEY in ATTACH, in the URI of a file and
@@ -41,6 +64,8 @@ pub(crate) fn without_keys(sql: Vec<u8>) -> Vec<u8> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MASK: &[u8] = b"'***'";
+/// What the names of the functions about keys and settings begin with.
+const FUNCTIONS: &[u8] = b"sqlite3mc_";
 /// The function that takes the key of single values.
 const KEY_FUNCTION: &[u8] = b"sqlite3mc_vle_key";
 const KEY_PRAGMAS: [&[u8]; 6] = [
@@ -161,23 +186,28 @@ fn uri_key(sql: &[u8], name: &[Token]) -> Option<(usize, usize, &'static [u8])> 
             b'[' => b"***]",
             _ => return None,
         };
-        let at = (0..text.len()).find(|at| {
-            let name = |name: &[u8]| {
-                let rest = text.get(at + 1..).unwrap_or_default();
-                rest.get(..name.len())
-                    .is_some_and(|start| start.eq_ignore_ascii_case(name))
-            };
-            // A name may hide behind an escape.
-            matches!(text[*at], b'?' | b'&')
-                && [&b"key="[..], b"hexkey=", b"textkey="]
-                    .into_iter()
-                    .any(name)
-                || text[*at] == b'%'
-        })?;
-        let value = text[at..].iter().position(|&byte| byte == b'=');
-        Some((token.start + at + value.map_or(0, |value| value + 1), mask))
+        Some((token.start + key_in_uri(text)?, mask))
     });
     keys.min().map(|(start, mask)| (start, end, mask))
+}
+
+/// Where the value of the first key in the name of a file begins.
+fn key_in_uri(name: &[u8]) -> Option<usize> {
+    let at = (0..name.len()).find(|at| {
+        let begins = |parameter: &[u8]| {
+            let rest = name.get(at + 1..).unwrap_or_default();
+            rest.get(..parameter.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(parameter))
+        };
+        // A name may hide behind an escape.
+        matches!(name[*at], b'?' | b'&')
+            && [&b"key="[..], b"hexkey=", b"textkey="]
+                .into_iter()
+                .any(begins)
+            || name[*at] == b'%'
+    })?;
+    let value = name[at..].iter().position(|&byte| byte == b'=');
+    Some(at + value.map_or(0, |value| value + 1))
 }
 
 /// The arguments of each call of the function that takes a key, wherever it stands.
@@ -400,6 +430,26 @@ mod tests {
     }
 
     #[test]
+    fn a_message_shows_no_key_of_a_file() {
+        let shown = |text: &str| message_without_key(text.to_owned());
+        assert_eq!(
+            shown("unable to open database: file:ä?x=1&Key=secret&y=2"),
+            "unable to open database: file:ä?x=1&Key=***"
+        );
+        assert_eq!(
+            shown("unable to open database: file:a?k%65y=secret"),
+            "unable to open database: file:a?k%65y=***"
+        );
+        for text in [
+            "unable to open database: a?key=b",
+            "unable to open database: file:a%20b&key=c",
+            "no such table: a?key=b",
+        ] {
+            assert_eq!(shown(text), text);
+        }
+    }
+
+    #[test]
     fn the_arguments_of_the_function_that_takes_a_key_are_masked() {
         assert_eq!(
             masked("select 1, SQLite3mc_vle_key/* c */ ('a' || (b), 'salt'), (2)"),
@@ -417,6 +467,14 @@ mod tests {
         );
         for sql in ["select sqlite3mc_vle_key()", "select sqlite3mc_vle_key"] {
             assert_eq!(masked(sql), sql);
+        }
+    }
+
+    #[test]
+    fn calls_of_the_functions_about_keys_are_seen() {
+        assert!(may_set_keys(b"select SQLite3MC_vle_key('a')"));
+        for sql in ["", "select 1", "sqlite3mc"] {
+            assert!(!may_set_keys(sql.as_bytes()), "{sql:?}");
         }
     }
 

@@ -16,6 +16,7 @@ use std::slice;
 
 use rusqlite::ffi;
 
+use super::sql_text::message_without_key;
 use crate::error::{Error, Result};
 
 /// A prepared statement of one connection.
@@ -322,7 +323,10 @@ pub(super) fn error_of(connection: &rusqlite::Connection) -> Error {
     // SAFETY: a text that stays until the next call on the connection; it is copied here.
     let message = unsafe { text_at(message_ptr) }
         .map_or_else(String::new, |text| text.to_string_lossy().into_owned());
-    Error::Sqlite { code, message }
+    Error::Sqlite {
+        code,
+        message: message_without_key(message),
+    }
 }
 
 fn db_ptr(connection: &rusqlite::Connection) -> *mut ffi::sqlite3 {
