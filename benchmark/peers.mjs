@@ -79,7 +79,7 @@ function chosen({ name, rows }, { only, rows: rowsOnly }) {
 function measure(side, workload, { node, scale, smoke }) {
   const folder = fs.mkdtempSync(path.join(WORK, 'workload-'));
   const job = {
-    module: side.module, scheme: side.scheme, workload: workload.name, folder, scale, most: smoke ? 300 : Infinity,
+    module: side.module, scheme: side.scheme, workload: workload.name, folder, scale, most: smoke ? 300 : Number.MAX_SAFE_INTEGER,
   };
   try {
     const env = { ...process.env, SQLITE_TMPDIR: folder };
