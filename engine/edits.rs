@@ -339,6 +339,13 @@ static void sealiteGatherDrop(Wal*);
         replacement: "    rc = walFrames(pWal, szPage, pList, nTruncate, isCommit, sync_flags);\n    sealiteGatherDrop(pWal);\n",
     },
     Edit {
+        why: "before the file gets shorter its journal is gone for good: were it back after a power cut, it would not have the pages that are cut off",
+        anchor: "        rc = sqlite3OsDelete(pPager->pVfs, pPager->zJournal, pPager->extraSync);\n",
+        replacement: r"        int bCut = bCommit && !pPager->noSync && pPager->dbFileSize>pPager->dbSize;
+        rc = sqlite3OsDelete(pPager->pVfs, pPager->zJournal, pPager->extraSync || bCut);
+",
+    },
+    Edit {
         why: "the old change counter is in the plain page, not in the stored bytes",
         anchor: "  change_counter = sqlite3Get4byte((u8*)pPg->pPager->dbFileVers)+1;\n",
         replacement: "  change_counter = sealiteChangeCounter(pPg->pPager)+1;\n",

@@ -47,6 +47,16 @@ function moments(last, count, random) {
   return Array.from({ length: count }, () => 1 + Math.floor(random() * last));
 }
 
+/** The losses where files are as they were written, and the directory is as it was synced last. */
+function directoryLost() {
+  let isDirectory = true;
+  return () => {
+    const share = isDirectory ? 0 : 0.2;
+    isDirectory = false;
+    return share;
+  };
+}
+
 /** Tries a number of moments of an action, under the first lock, in this mode. */
 function interrupt(t, action, locks, mode) {
   const dir = tempDir(t);
@@ -77,6 +87,7 @@ function interrupt(t, action, locks, mode) {
 
   const opened = [0, 0];
   for (const count of moments(changes.length, KILLS, random)) opened[check(count, null, true)] += 1;
+  for (let count = 1; count <= changes.length; count += 1) opened[check(count, directoryLost(), mode.durable)] += 1;
   for (let n = 0; n < POWER_CUTS; n += 1) {
     const [count] = moments(changes.length, 1, random);
     opened[check(count, random, mode.durable)] += 1;
