@@ -10,6 +10,7 @@ const path = require('node:path');
 const { spawnSync } = require('node:child_process');
 const { Worker } = require('node:worker_threads');
 const { isPeer, open, throwsLike } = require('../support/database.js');
+const { collect } = require('../support/gc');
 
 const ENTRY = path.join(__dirname, '..', '..', 'index.js');
 
@@ -190,13 +191,10 @@ test('a slice keeps little alive', { skip: isPeer && 'it has no slices' }, (t) =
   statement.all();
   const kept = [];
   for (let turn = 0; turn < 200; turn += 1) kept.push(statement.all()[turn].t);
-  const { setFlagsFromString } = require('node:v8');
-  setFlagsFromString('--expose-gc');
-  const gc = require('node:vm').runInNewContext('gc');
-  gc();
+  collect();
   const before = process.memoryUsage().heapUsed;
   kept.length = 0;
-  gc();
+  collect();
   // A batch has 4 KB of text; whole results would be 60 KB each.
   assert.ok(before - process.memoryUsage().heapUsed < 200 * 8192);
 });
