@@ -30,10 +30,15 @@ process.exitCode = uncited.length + unknown.length > 0 ? 1 : 0;
 
 /** Each number that a test cites, with one file that does. */
 function citations() {
-  const files = readdirSync(path.join(root, '__test__'), { recursive: true })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => /\.(js|mjs|ts)$/.test(file) && !file.includes('node_modules/'));
-  return new Map(files.flatMap((file) => numbers(withoutOpening(read(`__test__/${file}`))).map((number) => [number, file])));
+  const files = filesIn('__test__').filter((file) => /\.(js|mjs|ts)$/.test(file));
+  return new Map(files.flatMap((file) => numbers(withoutOpening(read(file))).map((number) => [number, file])));
+}
+
+/** Not what is installed: the clients have a link to this very project there. */
+function filesIn(folder) {
+  return readdirSync(path.join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .flatMap((entry) => (entry.isDirectory() ? filesIn(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`]));
 }
 
 function withoutOpening(source) {
