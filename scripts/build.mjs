@@ -19,6 +19,9 @@ const { targetName } = createRequire(import.meta.url)('../lib/binding.js');
 // src/accel.rs says what they cost as calls.
 export const INLINING = ['-C', 'llvm-args=-inline-threshold=5000'];
 
+// Without the rlib of the tests: for a crate of both kinds cargo leaves link-time optimisation out, and says nothing.
+export const ADDON_ONLY = ['--crate-type', 'cdylib'];
+
 /** Builds and installs the addon; the result is the path of the file, or null after a failure. */
 export function build({ debug = false } = {}) {
   const refused = writingRefused();
@@ -32,7 +35,7 @@ export function build({ debug = false } = {}) {
     console.error(['sealite: the addon cannot be built here. Please install:', ...missing].join('\n  - '));
     return null;
   }
-  const args = debug ? ['build', '--lib'] : ['rustc', '--lib', '--release', '--', ...INLINING];
+  const args = debug ? ['build', '--lib'] : ['rustc', '--lib', '--release', ...ADDON_ONLY, '--', ...INLINING];
   const cargo = spawnSync('cargo', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
   if (cargo.error) console.error(`cargo could not be started: ${cargo.error.message}`);
   if (cargo.status !== 0) return null;

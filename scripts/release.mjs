@@ -13,7 +13,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { INLINING } from './build.mjs';
+import { ADDON_ONLY, INLINING } from './build.mjs';
 import { installCrate, installZigbuild, run } from './release-tools.mjs';
 import { glibcNeeded, makeTarballs, writeChecksums } from './tarballs.mjs';
 
@@ -44,7 +44,7 @@ function buildAddon() {
   installZigbuild();
   const targetDir = path.join(root, 'target', 'release-build');
   const target = ['--target', `${TRIPLE}.${GLIBC_LINKED}`, '--target-dir', targetDir];
-  run('cargo-zigbuild', ['rustc', '--release', '--lib', ...target, '--', ...INLINING]);
+  run('cargo-zigbuild', ['rustc', '--release', '--lib', ...ADDON_ONLY, ...target, '--', ...INLINING]);
   const addon = path.join(ADDONS, `sealite.${TARGET}.node`);
   fs.copyFileSync(path.join(targetDir, TRIPLE, 'release', 'libsealite.so'), addon);
   const needed = glibcNeeded(addon);

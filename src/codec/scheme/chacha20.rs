@@ -22,7 +22,7 @@ use poly1305::universal_hash::{KeyInit, UniversalHash};
 use zeroize::Zeroizing;
 
 use super::{PageCipher, Scheme};
-use crate::accel::with_avx2;
+use crate::accel::with_vectors;
 use crate::codec::kdf::Hash;
 use crate::codec::key::{Key, KeyError, Salt};
 use crate::codec::page::{HEADER_FIELDS, Layout, Page, PageError, PageNo};
@@ -101,24 +101,12 @@ struct ChaCha20Pages {
 
 impl PageCipher for ChaCha20Pages {
     fn encrypt(&mut self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
-        let once = OneTime::new(&self.key, page_no, page.tail());
-        once.apply_to(page.body_mut());
-        page.place_salt();
-        let tag = with_avx2(|| once.tag(page.through_tail(NONCE_LEN)));
-        page.tail_mut()[NONCE_LEN..].copy_from_slice(&tag);
+        with_vectors(|| self.seal(page_no, page));
         Ok(())
     }
 
     fn decrypt(&mut self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
-        let once = OneTime::new(&self.key, page_no, page.tail());
-        if self.check_tag {
-            let computed = with_avx2(|| once.tag(page.through_tail(NONCE_LEN)));
-            if !computed[..].ct_eq(&page.tail()[NONCE_LEN..]).to_bool() {
-                return Err(PageError::NotAuthentic);
-            }
-        }
-        once.apply_to(page.body_mut());
-        Ok(())
+        with_vectors(|| self.open(page_no, page))
     }
 
     fn duplicate(&self) -> Box<dyn PageCipher> {
@@ -126,6 +114,31 @@ impl PageCipher for ChaCha20Pages {
             key: self.key.clone(),
             check_tag: self.check_tag,
         })
+    }
+}
+
+// Everything from here on is inlined into the function that has the vectors.
+impl ChaCha20Pages {
+    #[inline(always)]
+    fn seal(&self, page_no: PageNo, page: &mut Page<'_>) {
+        let once = OneTime::new(&self.key, page_no, page.tail());
+        once.apply_to(page.body_mut());
+        page.place_salt();
+        let tag = once.tag(page.through_tail(NONCE_LEN));
+        page.tail_mut()[NONCE_LEN..].copy_from_slice(&tag);
+    }
+
+    #[inline(always)]
+    fn open(&self, page_no: PageNo, page: &mut Page<'_>) -> Result<(), PageError> {
+        let once = OneTime::new(&self.key, page_no, page.tail());
+        if self.check_tag {
+            let computed = once.tag(page.through_tail(NONCE_LEN));
+            if !computed[..].ct_eq(&page.tail()[NONCE_LEN..]).to_bool() {
+                return Err(PageError::NotAuthentic);
+            }
+        }
+        once.apply_to(page.body_mut());
+        Ok(())
     }
 }
 
@@ -138,6 +151,7 @@ struct OneTime {
 }
 
 impl OneTime {
+    #[inline(always)]
     fn new(key: &[u8; KEY_LEN], page_no: PageNo, tail: &[u8]) -> OneTime {
         let mut nonce = [0; 12];
         let mut word = [0; 4];
@@ -153,6 +167,7 @@ impl OneTime {
         }
     }
 
+    #[inline(always)]
     fn apply_to(&self, body: &mut [u8]) {
         let (_, key) = self.halves();
         apply_keystream(key, &self.nonce, self.counter, body);
@@ -175,6 +190,7 @@ impl OneTime {
 
 /// XORs the keystream from block `counter` on. Pages whose counter wraps are cut there and go on at
 /// block 0 with the same nonce: no backend of the crate is asked to count past the end.
+#[inline(always)]
 pub fn apply_keystream(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data: &mut [u8]) {
     let left_count = (u32::MAX - counter) as usize;
     let left_len = left_count.saturating_add(1).saturating_mul(BLOCK_LEN);
@@ -185,6 +201,7 @@ pub fn apply_keystream(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data
     }
 }
 
+#[inline(always)]
 fn apply_unwrapped(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data: &mut [u8]) {
     let mut core = core(key, nonce, counter);
     let (batches, rest) = data.split_at_mut(data.len() - data.len() % BATCH_LEN);
@@ -198,6 +215,7 @@ fn apply_unwrapped(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32, data: &m
     }
 }
 
+#[inline(always)]
 fn core(key: &[u8; KEY_LEN], nonce: &[u8; 12], counter: u32) -> ChaChaCore<R20, Ietf> {
     let mut core = ChaChaCore::new(key.into(), nonce.into());
     core.set_block_pos(counter);
